@@ -1,0 +1,175 @@
+// Package lane holds the two ways to an endpoint's links: the shared lane, on which
+// the commands of all callers are pipelined, and the exclusive pool, whose links are
+// lent to one user at a time. Lanes know links, not where they lead.
+package lane
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/baton-go/redis/internal/link"
+)
+
+// Open makes a new link that serves. Its context ends when the lane is closed.
+type Open func(ctx context.Context) (*link.Link, error)
+
+// Shared is the lane of ordinary commands: one link, replaced in one atomic step.
+// Safe for concurrent use.
+type Shared struct {
+	open Open // immutable
+	cur  atomic.Pointer[link.Link]
+
+	mu      sync.Mutex // guards the fields below
+	attempt *attempt   // the dial going on; nil: none
+	closed  bool
+	stop    context.CancelFunc // ends the dial going on
+	dials   sync.WaitGroup
+}
+
+// An attempt is one dial that any number of callers wait for.
+type attempt struct {
+	done chan struct{} // closed when l or err is set
+	l    *link.Link
+	err  error
+}
+
+// NewShared makes a lane that opens its link when it is first asked for one.
+func NewShared(open Open) *Shared { return &Shared{open: open} }
+
+// Current is the link that serves now; nil: none.
+func (s *Shared) Current() *link.Link { return s.cur.Load() }
+
+// Get gives the lane's link, and opens one where there is none. Callers share one
+// dial, which the end of a caller's context does not end.
+func (s *Shared) Get(ctx context.Context) (*link.Link, error) {
+	if l := s.cur.Load(); l != nil {
+		return l, nil
+	}
+	a, err := s.dial()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-a.done:
+		return a.l, a.err
+	case <-ctx.Done():
+		return nil, &link.Error{Delivery: link.NotSent, Err: context.Cause(ctx)}
+	}
+}
+
+// dial joins the dial going on, or begins one.
+func (s *Shared) dial() (*attempt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, &link.Error{Delivery: link.NotSent, Err: link.ErrClosed}
+	}
+	if l := s.cur.Load(); l != nil {
+		a := &attempt{done: make(chan struct{}), l: l}
+		close(a.done)
+		return a, nil
+	}
+	if s.attempt == nil {
+		a := &attempt{done: make(chan struct{})}
+		ctx, cancel := context.WithCancel(context.Background())
+		s.attempt, s.stop = a, cancel
+		s.dials.Go(func() {
+			defer cancel()
+			l, err := s.open(ctx)
+			s.arrive(a, l, err)
+		})
+	}
+	return s.attempt, nil
+}
+
+// arrive ends an attempt. Where the lane got a link by other ways meanwhile, that
+// one counts.
+func (s *Shared) arrive(a *attempt, l *link.Link, err error) {
+	s.mu.Lock()
+	s.attempt, s.stop = nil, nil
+	var extra *link.Link
+	switch {
+	case err != nil:
+	case s.closed:
+		extra, l, err = l, nil, &link.Error{Delivery: link.NotSent, Err: link.ErrClosed}
+	case !s.cur.CompareAndSwap(nil, l):
+		extra, l = l, s.cur.Load()
+	}
+	if l != nil && !l.Alive() {
+		s.cur.CompareAndSwap(l, nil) // it died before Dropped could know it was ours
+	}
+	if err != nil && s.cur.Load() != nil {
+		l, err = s.cur.Load(), nil
+	}
+	a.l, a.err = l, err
+	s.mu.Unlock()
+	close(a.done)
+	if extra != nil {
+		extra.Drain()
+	}
+}
+
+// Replace makes next the lane's link in one step: new commands take it, and the one
+// before drains. It is false, and next is drained, where the lane is closed or next
+// has died.
+func (s *Shared) Replace(next *link.Link) bool {
+	s.mu.Lock()
+	if s.closed || !next.Alive() {
+		s.mu.Unlock()
+		next.Drain()
+		return false
+	}
+	old := s.cur.Swap(next)
+	s.mu.Unlock()
+	if old != nil && old != next {
+		old.Drain()
+	}
+	if !next.Alive() {
+		s.Dropped(next)
+	}
+	return true
+}
+
+// Dropped tells the lane that a link takes no commands any more.
+func (s *Shared) Dropped(l *link.Link) { s.cur.CompareAndSwap(l, nil) }
+
+// Do sends a request on the lane's link and waits for its replies. A link that is
+// just being replaced is passed over. The number and the error are those of
+// link.Do.
+func (s *Shared) Do(ctx context.Context, q link.Request) (int, error) {
+	const passes = 16 // each needs a handoff at the same moment
+	for pass := 0; ; pass++ {
+		l, err := s.Get(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n, err := l.Do(ctx, q)
+		if err == nil {
+			return n, nil
+		}
+		if !l.Alive() {
+			s.Dropped(l) // the next caller must not meet it again
+		}
+		if pass == passes || !errors.Is(err, link.ErrDraining) {
+			return n, err
+		}
+	}
+}
+
+// Close ends the lane: its link is closed, and so is the one being dialled. It
+// returns when the lane's goroutines have ended.
+func (s *Shared) Close() {
+	s.mu.Lock()
+	s.closed = true
+	l := s.cur.Swap(nil)
+	if s.stop != nil {
+		s.stop()
+	}
+	s.mu.Unlock()
+	if l != nil {
+		l.Close(link.ErrClosed)
+	}
+	s.dials.Wait()
+}

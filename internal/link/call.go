@@ -1,0 +1,114 @@
+package link
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Sink takes the replies of one call.
+type Sink interface {
+	// Reply takes reply number i, counted from 0. It runs on the link's reader:
+	// it must not block, and frame is valid only until it returns. Every reply is
+	// taken by one goroutine at a time, and none after Do has returned.
+	Reply(i int, frame []byte)
+}
+
+// Request is what Do sends and how it waits.
+type Request struct {
+	Wire    []byte // the encoded commands; not changed, and not kept after the last reply
+	Replies int    // how many replies belong to it, at least 1
+	Sink    Sink
+	// Patience is how long the server may stay silent on this request: 0 means the
+	// link's read timeout, negative for ever; a positive value counts where it is
+	// longer than the read timeout.
+	Patience time.Duration
+}
+
+// The states of a call. Whoever moves it out of pending owns the sink until it
+// moves on.
+const (
+	pending   uint32 = iota // waits for a reply
+	filling                 // the reader gives a reply to the sink
+	done                    // every reply was taken, or the call has failed
+	abandoned               // the caller has left; what still comes is dropped
+)
+
+// A call is one request in flight.
+type call struct {
+	ready chan struct{} // one slot; filled once, when the call is done
+	state atomic.Uint32
+
+	// Set before the call is queued, and then only read.
+	sink     Sink
+	replies  int
+	size     int // bytes on the wire
+	patience time.Duration
+	ctx      context.Context // nil where it can't be cancelled or the caller watches it itself
+
+	seen int    // replies that came; the reader's
+	got  int    // replies the sink has; written by the reader while filling
+	err  *Error // set before done
+}
+
+var calls = sync.Pool{New: func() any { return &call{ready: make(chan struct{}, 1)} }}
+
+// release gives a call back whose caller has seen it done. A call that was
+// abandoned is left to the garbage collector: the link may still look at it.
+func release(c *call) {
+	c.state.Store(pending)
+	c.sink, c.ctx, c.err = nil, nil, nil
+	c.replies, c.size, c.seen, c.got, c.patience = 0, 0, 0, 0, 0
+	calls.Put(c)
+}
+
+// take gives one reply to the call's sink, unless the caller has left, and tells
+// whether it was the last one.
+func (c *call) take(frame []byte) (last bool) {
+	c.seen++
+	last = c.seen == c.replies
+	if !c.state.CompareAndSwap(pending, filling) {
+		return last
+	}
+	c.sink.Reply(c.got, frame)
+	c.got++
+	if !last {
+		c.state.Store(pending)
+		return false
+	}
+	c.state.Store(done)
+	c.ready <- struct{}{} // one slot and one sender: never blocks
+	return true
+}
+
+// fail ends a call that gets no more replies.
+func (c *call) fail(err *Error) {
+	if c.state.CompareAndSwap(pending, filling) {
+		c.err = err
+		c.state.Store(done)
+		c.ready <- struct{}{}
+	}
+}
+
+// expire makes the caller leave whose context has ended, and wakes it.
+func (c *call) expire() {
+	if c.state.CompareAndSwap(pending, abandoned) {
+		c.ready <- struct{}{}
+	}
+}
+
+// abandon makes the caller leave. It is false where the call is done: then its
+// outcome counts. A reply just being taken is waited for; that takes microseconds.
+func (c *call) abandon() bool {
+	for {
+		if c.state.CompareAndSwap(pending, abandoned) {
+			return true
+		}
+		if c.state.Load() == done {
+			return false
+		}
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,326 @@
+// Package link is one connection to one server: its handshake, its write side, on
+// which the commands of many callers are gathered into batches, and its reader,
+// which gives every reply to the call it belongs to.
+//
+// A link is born by Open, serves, drains and dies. Its socket is never swapped: a
+// handoff makes a new link. Links know neither routing nor retries; every failure
+// they report says how far the command got.
+package link
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// phase is where a link is in its life. It only grows.
+type phase uint8
+
+const (
+	serving  phase = iota // takes commands
+	draining              // takes none; answers what is in flight, then closes
+	dead                  // the socket is closed or about to be
+)
+
+func (p phase) String() string {
+	switch p {
+	case serving:
+		return "serving"
+	case draining:
+		return "draining"
+	case dead:
+		return "dead"
+	}
+	return "invalid"
+}
+
+// Sizes and limits of a link.
+const (
+	defaultReadBuffer = 64 << 10
+	// keepBuffer is how large a buffer may be to be kept once it is empty.
+	keepBuffer = 1 << 20
+	// calmBytes is how much may be unanswered on the wire for a caller or the
+	// reader to write itself: a socket takes that much without blocking. Beyond it
+	// a goroutine of its own writes, so that neither a caller's deadline nor the
+	// reader can hang on a peer that does not read.
+	calmBytes = 64 << 10
+	// maxQueued and maxInFlight bound what one link holds; callers beyond it wait
+	// with their own deadline.
+	maxQueued   = 16 << 20
+	maxInFlight = 1 << 16
+)
+
+// Config is what a link needs to know, set before it is opened.
+type Config struct {
+	Endpoint   string      // the address as dialled; for errors
+	Timeouts   *Timeouts   // shared by the links of one endpoint; never nil
+	Limits     resp.Limits // of what a server may send; zero: the codec's defaults
+	ReadBuffer int         // bytes; 0: 64 KiB
+
+	// WatchContexts makes each caller watch its own context. Good for links lent
+	// to one user at a time; on shared links a sweeper looks at the contexts of
+	// all in flight every few milliseconds, which costs a call nothing.
+	WatchContexts bool
+	// Subscriber makes every frame go to OnPush: the link of a subscription, on
+	// which nothing is asked by Do.
+	Subscriber bool
+	// OnPush gets every push of the server, or every frame of a Subscriber. It runs
+	// on the reader: it must not block, and frame is valid only until it returns.
+	OnPush func(l *Link, frame []byte)
+	// OnClose is called once, when the link has died and every call on it has its
+	// outcome. It must not block.
+	OnClose func(l *Link, err error)
+}
+
+// A batch is what one write carries.
+type batch struct {
+	calls    []*call
+	size     int           // bytes
+	sent     int           // bytes that were written for sure; set when the write has ended
+	at       int64         // when it was handed to the socket
+	patience time.Duration // the longest of its calls; negative: for ever
+}
+
+// A Link is one connection, shared by many callers.
+//
+// The reader goroutine owns the fields below "the reader's"; everything else is
+// immutable or guarded by mu. No lock is held while the socket is read or
+// written, while a channel blocks, or while a callback runs.
+type Link struct {
+	cfg  Config   // immutable
+	nc   net.Conn // immutable
+	id   uint64   // immutable; unique within the process
+	info Info     // immutable after Open
+
+	gone chan struct{} // closed when the link has died and nobody uses it any more
+
+	mu sync.Mutex // guards the fields below
+
+	phase phase
+	err   error // why it died; set with phase = dead
+
+	buf      []byte // encoded commands that nobody has taken for writing yet
+	spare    []byte // the other buffer
+	cur      batch  // their calls
+	fifo     []*batch
+	head     int    // of fifo
+	got      *batch // the batch whose replies are coming; nil: none. Changed by the reader only
+	parsing  bool   // the reader is giving replies to got's calls
+	free     []*batch
+	inflight int // calls taken for writing and not answered
+	unread   int // bytes of batches not wholly answered
+
+	flushing   bool  // somebody has promised to write buf
+	writing    bool  // somebody is in Write
+	handover   bool  // the promise was passed to whoever is in Write
+	flushAt    int   // a caller writes when so many are queued, promise or not
+	lastBatch  int   // calls in the batch written last
+	writeSince int64 // when the write going on began; 0: none
+
+	lastRead int64         // when bytes came in last
+	armed    bool          // the timer is set
+	swift    bool          // it is set to look at contexts
+	room     chan struct{} // closed when there is room for more; nil: nobody waits
+	writers  sync.WaitGroup
+	timer    *time.Timer
+	wrote    sync.Cond // after writing became false on a dead link
+
+	// The reader's; next also others may read under mu while parsing is false.
+	rbuf    []byte
+	r, w    int // unread part of rbuf
+	scanner resp.Scanner
+	next    int      // index of got's first call that is not wholly answered
+	start   int      // and where in the batch its bytes start
+	early   [][]byte // pushes that came during the handshake
+}
+
+// ID is the link's number, unique within the process.
+func (l *Link) ID() uint64 { return l.id }
+
+// Info tells what the handshake has found out.
+func (l *Link) Info() Info { return l.info }
+
+// Endpoint is the address as it was dialled.
+func (l *Link) Endpoint() string { return l.cfg.Endpoint }
+
+// Peer is the server's address as the socket knows it, "" where it has none.
+func (l *Link) Peer() string {
+	if a := l.nc.RemoteAddr(); a != nil && a.Network() != "unix" && a.Network() != "pipe" {
+		return a.String()
+	}
+	return ""
+}
+
+// LocalAddr is this side's address.
+func (l *Link) LocalAddr() net.Addr { return l.nc.LocalAddr() }
+
+// Gone is closed when the link has died, every call on it has its outcome, and its
+// goroutines have ended.
+func (l *Link) Gone() <-chan struct{} { return l.gone }
+
+// Alive tells whether the link takes commands.
+func (l *Link) Alive() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.phase == serving
+}
+
+// Err tells why the link died; nil while it lives.
+func (l *Link) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// InFlight is the number of commands queued or unanswered.
+func (l *Link) InFlight() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inflight + len(l.cur.calls)
+}
+
+// Drain makes the link take no new commands and close itself when those in flight
+// are answered. It does not wait: see Gone.
+func (l *Link) Drain() {
+	l.mu.Lock()
+	if l.phase != serving {
+		l.mu.Unlock()
+		return
+	}
+	l.phase = draining
+	l.letIn()
+	empty := l.drained()
+	l.mu.Unlock()
+	if empty {
+		l.kill(ErrDraining)
+	}
+}
+
+// drained tells whether a draining link has nothing left to do; mu is held.
+func (l *Link) drained() bool {
+	return l.phase == draining && l.inflight == 0 && len(l.cur.calls) == 0
+}
+
+// Close ends the link at once; what is in flight fails with err (nil: ErrClosed).
+// It does not wait: see Gone.
+func (l *Link) Close(err error) {
+	if err == nil {
+		err = ErrClosed
+	}
+	l.kill(err)
+}
+
+// kill makes the link dead. The reader, woken by the closed socket, does the rest.
+func (l *Link) kill(err error) {
+	l.mu.Lock()
+	if l.phase == dead {
+		l.mu.Unlock()
+		return
+	}
+	l.phase = dead
+	l.err = err
+	l.letIn()
+	l.mu.Unlock()
+	_ = l.nc.Close()
+}
+
+// bury ends a link whose reader has stopped: it waits for whoever writes, gives
+// every call its outcome and tells the owner.
+func (l *Link) bury(err error) {
+	l.kill(err)
+	l.mu.Lock()
+	for l.writing {
+		l.wrote.Wait()
+	}
+	err = l.err
+	l.timer.Stop()
+	first, batches, queued := l.got, l.fifo[l.head:], l.cur.calls
+	l.got = nil
+	l.cur.calls, l.fifo, l.head, l.buf, l.inflight = nil, nil, 0, nil, 0
+	l.mu.Unlock()
+
+	maybe := &Error{Endpoint: l.cfg.Endpoint, Delivery: MaybeSent, Err: err}
+	not := &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: err}
+	if first != nil {
+		failBatch(first.calls[l.next:], l.start, first.sent, maybe, not)
+	}
+	for _, b := range batches {
+		failBatch(b.calls, 0, b.sent, maybe, not)
+	}
+	for _, c := range queued {
+		c.fail(not)
+	}
+	l.writers.Wait()
+	if l.cfg.OnClose != nil {
+		l.cfg.OnClose(l, err)
+	}
+	close(l.gone)
+}
+
+// failBatch fails the calls of a batch, the first of which starts at byte start of
+// it. Those that lie wholly beyond what was written have not been sent.
+func failBatch(calls []*call, start, sent int, maybe, not *Error) {
+	for _, c := range calls {
+		size := c.size // a call that has failed is no longer ours
+		if start >= sent {
+			c.fail(not)
+		} else {
+			c.fail(maybe)
+		}
+		start += size
+	}
+}
+
+// letIn wakes those who wait for room; mu is held.
+func (l *Link) letIn() {
+	if l.room != nil {
+		close(l.room)
+		l.room = nil
+	}
+}
+
+// Do sends a request and waits for its replies. It returns how many of them were
+// given to the sink, and nil where that is all. Otherwise the error is an *Error
+// that says how far the request got; a caller whose context ends gets its cause
+// and leaves at once, and the link drops the reply when it comes.
+func (l *Link) Do(ctx context.Context, q Request) (int, error) {
+	c := calls.Get().(*call)
+	c.sink, c.replies, c.size, c.patience = q.Sink, q.Replies, len(q.Wire), q.Patience
+	watch := ctx.Done()
+	if watch != nil && !l.cfg.WatchContexts {
+		c.ctx, watch = ctx, nil
+	}
+	if err := l.submit(ctx, c, q.Wire); err != nil {
+		release(c)
+		return 0, err
+	}
+	if watch == nil {
+		<-c.ready
+	} else {
+		select {
+		case <-c.ready:
+		case <-watch:
+			if c.abandon() {
+				return c.got, l.left(ctx)
+			}
+			<-c.ready
+		}
+	}
+	if c.state.Load() == abandoned { // by the sweeper
+		return c.got, l.left(ctx)
+	}
+	got, err := c.got, c.err
+	release(c)
+	if err != nil {
+		return got, err
+	}
+	return got, nil
+}
+
+// left is the error of a caller whose context has ended with its command sent.
+func (l *Link) left(ctx context.Context) *Error {
+	return &Error{Endpoint: l.cfg.Endpoint, Delivery: MaybeSent, Err: context.Cause(ctx)}
+}

@@ -1,0 +1,204 @@
+package link
+
+import (
+	"fmt"
+
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// Start begins the link's life: from now on it is read, whether anybody waits for
+// a reply or not, so that a push on an idle link is seen at once. The pushes that
+// came during the handshake are delivered first.
+func (l *Link) Start() { go l.readLoop() }
+
+// readLoop is the reader; it owns the link's end.
+func (l *Link) readLoop() {
+	for _, frame := range l.early {
+		l.cfg.OnPush(l, frame)
+	}
+	l.early = nil
+	err := l.digest() // what the handshake has read beyond its own replies
+	for err == nil {
+		l.makeSpace()
+		var n int
+		n, err = l.nc.Read(l.rbuf[l.w:])
+		if n > 0 {
+			l.w += n
+			if bad := l.digest(); bad != nil {
+				err = bad
+			}
+		}
+	}
+	l.bury(err)
+}
+
+// digest deals with what has been read: it promises to write what the callers it
+// is about to wake will queue, gives out the replies, lets those callers run, and
+// keeps the promise. So a batch is as large as the one before, without any timer.
+func (l *Link) digest() error {
+	if l.r == l.w {
+		return nil
+	}
+	l.mu.Lock()
+	l.lastRead = l.cfg.Timeouts.now()
+	promised := !l.flushing && l.inflight > 0
+	if promised {
+		l.flushing = true
+	}
+	l.flushAt = max((l.inflight+len(l.cur.calls))/4, 1)
+	l.parsing = true
+	l.mu.Unlock()
+	answered, err := l.parse()
+	if err != nil {
+		return err // parsing stays set: nobody but bury looks at got any more
+	}
+	if promised && answered > 0 {
+		l.join(answered)
+	}
+	l.mu.Lock()
+	l.parsing = false
+	l.inflight -= answered
+	if l.room != nil && l.inflight < maxInFlight/2 && len(l.buf) < maxQueued/2 {
+		l.letIn()
+	}
+	empty := l.drained()
+	l.mu.Unlock()
+	if promised {
+		l.flushOnce()
+	}
+	if empty {
+		l.kill(ErrDraining)
+	}
+	return nil
+}
+
+// flushOnce keeps the reader's promise with one write at most; what gathers during
+// that write is left to a flusher of its own.
+func (l *Link) flushOnce() {
+	l.mu.Lock()
+	if l.passOn() {
+		l.mu.Unlock()
+		return
+	}
+	if !l.calm() {
+		l.writers.Go(l.flushAll)
+		l.mu.Unlock()
+		return
+	}
+	out, b := l.begin()
+	l.mu.Unlock()
+	l.write(out, b)
+	l.mu.Lock()
+	if !l.passOn() {
+		l.writers.Go(l.flushAll)
+	}
+	l.mu.Unlock()
+}
+
+// parse gives every complete frame in the buffer to whom it belongs, and counts
+// the calls that are answered with that.
+func (l *Link) parse() (answered int, err error) {
+	for l.r < l.w {
+		b := l.rbuf[l.r:l.w]
+		n, err := l.scanner.Next(b)
+		if err != nil {
+			return answered, fmt.Errorf("the reply can't be understood, so the connection is given up: %w", err)
+		}
+		if n == 0 {
+			return answered, nil
+		}
+		frame := b[:n:n]
+		l.r += n
+		if l.cfg.Subscriber || isPush(frame) {
+			if l.cfg.OnPush != nil {
+				l.cfg.OnPush(l, frame)
+			}
+			continue
+		}
+		if l.got == nil && !l.nextBatch() {
+			return answered, unexpected(frame)
+		}
+		c := l.got.calls[l.next]
+		size := c.size // once the last reply is taken, the call is its caller's
+		if c.take(frame) {
+			answered++
+			l.got.calls[l.next] = nil
+			l.next++
+			l.start += size
+			if l.next == len(l.got.calls) {
+				l.nextBatch()
+			}
+		}
+	}
+	return answered, nil
+}
+
+// isPush tells whether a frame is a push, with or without an attribute before it.
+func isPush(frame []byte) bool {
+	switch frame[0] {
+	case '>':
+		return true
+	case '|':
+		r := resp.NewReader(frame)
+		return r.Kind() == resp.KindPush
+	}
+	return false
+}
+
+func unexpected(frame []byte) error {
+	const most = 80
+	return fmt.Errorf("%w: %.*q", ErrUnexpectedReply, most, frame[:min(len(frame), most)])
+}
+
+// nextBatch goes to the batch whose replies come next; false: there is none.
+func (l *Link) nextBatch() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b := l.got; b != nil {
+		l.unread -= b.size
+		b.calls = b.calls[:0]
+		l.free = append(l.free, b)
+		l.got = nil
+	}
+	l.next, l.start = 0, 0
+	if l.head == len(l.fifo) {
+		return false
+	}
+	l.got = l.fifo[l.head]
+	l.fifo[l.head] = nil
+	l.head++
+	if l.head == len(l.fifo) {
+		l.fifo, l.head = l.fifo[:0], 0
+	}
+	return true
+}
+
+// makeSpace makes room to read into: it moves what is left to the front, grows the
+// buffer no faster than bytes really come, and lets go of a buffer that grew large.
+func (l *Link) makeSpace() {
+	if l.r == l.w {
+		l.r, l.w = 0, 0
+		if len(l.rbuf) > keepBuffer {
+			l.rbuf = make([]byte, l.readBuffer())
+		}
+		return
+	}
+	if l.r > 0 && len(l.rbuf)-l.w < len(l.rbuf)/4 {
+		l.w = copy(l.rbuf, l.rbuf[l.r:l.w])
+		l.r = 0
+	}
+	if l.w == len(l.rbuf) {
+		grown := make([]byte, 2*len(l.rbuf))
+		copy(grown, l.rbuf[l.r:l.w])
+		l.rbuf = grown
+		l.w -= l.r
+		l.r = 0
+	}
+}
+
+func (l *Link) readBuffer() int {
+	if l.cfg.ReadBuffer > 0 {
+		return max(l.cfg.ReadBuffer, 1<<10)
+	}
+	return defaultReadBuffer
+}

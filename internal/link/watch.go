@@ -1,0 +1,130 @@
+package link
+
+import "time"
+
+// sweepEvery is how often a shared link looks at the contexts of what is in flight.
+// It bounds how late a caller sees that its context has ended.
+const sweepEvery = 5 * time.Millisecond
+
+// arm sets the timer that watches what is in flight: often, to look at contexts, or
+// when the oldest command would be overdue. While commands keep coming it costs
+// them nothing: it is set once, and then sets itself again; mu is held.
+func (l *Link) arm(swift bool) {
+	d := l.patienceNow()
+	if swift {
+		d = sweepEvery
+		l.swift = true
+	}
+	if d <= 0 {
+		d = time.Minute // no timeout at all: there may be one later
+	}
+	l.armed = true
+	l.timer.Reset(d)
+}
+
+// Recheck makes the link judge what is in flight anew, after its timeouts changed.
+func (l *Link) Recheck() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.armed && l.phase != dead {
+		l.timer.Reset(0)
+	}
+}
+
+// patienceNow is the shorter of the timeouts that apply.
+func (l *Link) patienceNow() time.Duration {
+	r, w := l.cfg.Timeouts.Read(), l.cfg.Timeouts.Write()
+	if r == 0 || w > 0 && w < r {
+		return w
+	}
+	return r
+}
+
+// tick is what the timer does.
+func (l *Link) tick() {
+	l.mu.Lock()
+	if l.phase == dead {
+		l.mu.Unlock()
+		return
+	}
+	waiting := l.sweep()
+	err, again := l.overdue()
+	switch {
+	case err != nil:
+	case l.inflight == 0 && len(l.cur.calls) == 0 && !l.writing:
+		l.armed, l.swift = false, false
+	case waiting:
+		l.timer.Reset(sweepEvery)
+	default:
+		l.swift = false
+		l.timer.Reset(again)
+	}
+	l.mu.Unlock()
+	if err != nil {
+		l.kill(err)
+	}
+}
+
+// overdue tells whether the link is stuck, else when that is to be asked again; mu
+// is held. The order of replies is the order of commands, so the oldest one tells:
+// it waits since it was handed to the socket, since the last byte came in, or since
+// relaxed timeouts ended, whatever was last.
+func (l *Link) overdue() (error, time.Duration) {
+	t := l.cfg.Timeouts
+	at := t.now()
+	again := time.Minute
+	if limit := t.Write(); l.writing && limit > 0 {
+		waited := time.Duration(at - max(l.writeSince, t.calmed.Load()))
+		if waited >= limit {
+			return &TimeoutError{Op: "write", After: waited}, 0
+		}
+		again = min(again, limit-waited)
+	}
+	oldest := l.got
+	if oldest == nil && l.head < len(l.fifo) {
+		oldest = l.fifo[l.head]
+	}
+	limit := t.Read()
+	if oldest == nil || limit == 0 || oldest.patience < 0 {
+		return nil, again
+	}
+	limit = max(limit, oldest.patience)
+	waited := time.Duration(at - max(oldest.at, l.lastRead, t.calmed.Load()))
+	if waited >= limit {
+		return &TimeoutError{Op: "read", After: waited}, 0
+	}
+	return nil, min(again, limit-waited)
+}
+
+// sweep lets those callers leave whose context has ended, and tells whether there
+// are any that still may; mu is held. The batch that the reader is giving replies
+// to at this moment is left for the next time: its calls are changing hands.
+func (l *Link) sweep() (waiting bool) {
+	if !l.swift {
+		return false
+	}
+	look := func(calls []*call) {
+		for _, c := range calls {
+			if c.ctx == nil {
+				continue
+			}
+			if c.ctx.Err() != nil {
+				c.expire()
+			} else {
+				waiting = true
+			}
+		}
+	}
+	switch {
+	case l.got == nil:
+	case l.parsing:
+		waiting = true
+	default:
+		look(l.got.calls[l.next:])
+	}
+	for _, b := range l.fifo[l.head:] {
+		look(b.calls)
+	}
+	look(l.cur.calls)
+	return waiting
+}

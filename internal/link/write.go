@@ -1,0 +1,222 @@
+package link
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// joinYields is how often a flusher lets others run before it writes, for as long
+// as that makes its batch grow.
+const joinYields = 4
+
+// duty is what a caller owes the link after it has queued its command.
+type duty uint8
+
+const (
+	dutyNone  duty = iota
+	dutyFlush      // nobody had promised to write: the caller has now
+	dutyPart       // enough has gathered for the caller to write it, though somebody else has promised to
+)
+
+// submit queues a call and does what the queue then asks of the caller. An error
+// means that nothing was queued.
+func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
+	l.mu.Lock()
+	for l.phase == serving && (len(l.buf) > maxQueued || l.inflight+len(l.cur.calls) >= maxInFlight) {
+		if err := l.awaitRoom(ctx); err != nil {
+			return err
+		}
+	}
+	if l.phase != serving {
+		err := l.err
+		if l.phase == draining {
+			err = ErrDraining
+		}
+		l.mu.Unlock()
+		return &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: err}
+	}
+	l.buf = append(l.buf, wire...)
+	l.cur.calls = append(l.cur.calls, c)
+	if c.patience != 0 {
+		l.cur.wait(c.patience)
+	}
+	if !l.armed || c.ctx != nil && !l.swift {
+		l.arm(c.ctx != nil)
+	}
+	do := dutyFlush
+	var out []byte
+	var b *batch
+	alone := l.lastBatch <= 1 && l.inflight == 0
+	switch {
+	case !l.flushing:
+		l.flushing = true
+	case len(l.cur.calls) >= l.flushAt && !l.writing && l.calm():
+		do = dutyPart
+		out, b = l.begin()
+	default:
+		do = dutyNone
+	}
+	l.mu.Unlock()
+	switch do {
+	case dutyNone:
+	case dutyFlush:
+		l.flush(alone)
+	case dutyPart:
+		l.write(out, b)
+		l.finishPart()
+	}
+	return nil
+}
+
+// wait makes the batch wait for as long as its most patient call.
+func (b *batch) wait(d time.Duration) {
+	if d < 0 || b.patience < 0 {
+		b.patience = -1
+		return
+	}
+	b.patience = max(b.patience, d)
+}
+
+// awaitRoom waits until the link has room for more. It is called with mu held and
+// returns with it held, or with an error and mu free.
+func (l *Link) awaitRoom(ctx context.Context) error {
+	if l.room == nil {
+		l.room = make(chan struct{})
+	}
+	room := l.room
+	l.mu.Unlock()
+	select {
+	case <-room:
+		l.mu.Lock()
+		return nil
+	case <-ctx.Done():
+		return &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
+	}
+}
+
+// calm tells whether a write now is sure not to block; mu is held.
+func (l *Link) calm() bool { return l.unread+len(l.buf) <= calmBytes }
+
+// begin takes everything queued for one write, which the caller must do; mu is
+// held.
+func (l *Link) begin() ([]byte, *batch) {
+	out := l.buf
+	l.buf, l.spare = l.spare[:0], nil
+	var b *batch
+	if n := len(l.free); n > 0 {
+		b, l.free = l.free[n-1], l.free[:n-1]
+	} else {
+		b = new(batch)
+	}
+	*b, l.cur = l.cur, batch{calls: b.calls[:0]}
+	b.size, b.sent, b.at = len(out), 0, l.cfg.Timeouts.now()
+	l.fifo = append(l.fifo, b)
+	l.inflight += len(b.calls)
+	l.unread += len(out)
+	l.lastBatch = len(b.calls)
+	l.writing = true
+	l.writeSince = b.at
+	return out, b
+}
+
+// write writes what begin took. A failure closes the socket; the reader then ends
+// the link.
+func (l *Link) write(out []byte, b *batch) {
+	n, err := l.nc.Write(out)
+	l.mu.Lock()
+	b.sent = n
+	l.writing = false
+	l.writeSince = 0
+	if cap(out) <= keepBuffer {
+		l.spare = out[:0]
+	}
+	isDead := l.phase == dead
+	l.mu.Unlock()
+	if err != nil && !isDead {
+		l.kill(err)
+	}
+	if err != nil || isDead {
+		l.wrote.Broadcast()
+	}
+}
+
+// finishPart takes over the promise of a flusher that found this caller writing.
+func (l *Link) finishPart() {
+	l.mu.Lock()
+	mine := l.handover
+	l.handover = false
+	l.mu.Unlock()
+	if mine {
+		l.flush(true)
+	}
+}
+
+// flush writes until nothing is queued. The caller has set flushing.
+func (l *Link) flush(alone bool) {
+	for round := 0; ; round++ {
+		if !alone {
+			l.join(0)
+		}
+		alone = false
+		l.mu.Lock()
+		if l.passOn() {
+			l.mu.Unlock()
+			return
+		}
+		if round >= 2 || !l.calm() {
+			// Nobody writes for others for ever, and nobody who has something else to
+			// do writes what might block.
+			l.writers.Go(l.flushAll)
+			l.mu.Unlock()
+			return
+		}
+		out, b := l.begin()
+		l.mu.Unlock()
+		l.write(out, b)
+	}
+}
+
+// passOn ends a flusher's duty where there is nothing to write or somebody else
+// will; mu is held.
+func (l *Link) passOn() bool {
+	switch {
+	case l.writing:
+		l.handover = true
+		return true
+	case len(l.cur.calls) == 0 || l.phase == dead:
+		l.flushing = false
+		return true
+	}
+	return false
+}
+
+// flushAll is a flusher of its own that may block in Write.
+func (l *Link) flushAll() {
+	for {
+		l.mu.Lock()
+		if l.passOn() {
+			l.mu.Unlock()
+			return
+		}
+		out, b := l.begin()
+		l.mu.Unlock()
+		l.write(out, b)
+	}
+}
+
+// join lets others run for as long as that makes the batch grow, until want have
+// joined (0: no matter how many).
+func (l *Link) join(want int) {
+	last := -1
+	for range joinYields {
+		runtime.Gosched()
+		l.mu.Lock()
+		n := len(l.cur.calls)
+		l.mu.Unlock()
+		if n == last || want > 0 && n >= want {
+			return
+		}
+		last = n
+	}
+}
