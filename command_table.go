@@ -1,0 +1,168 @@
+package redis
+
+import "strings"
+
+// cmdFlags say how a command may be treated; see commandTable.
+type cmdFlags uint16
+
+const (
+	// flagRead: it changes nothing, so it may run twice.
+	flagRead cmdFlags = 1 << iota
+	// flagIdempotent: running it twice in a row leaves the same data and gives the
+	// same reply as running it once. A command that only does the former (DEL, SADD,
+	// HSET: the second reply counts nothing) has it not: its caller would be told
+	// something wrong.
+	flagIdempotent
+	// flagBlocking: it can keep its connection waiting.
+	flagBlocking
+	// flagSession: it changes its connection's state, so it is refused on a shared one.
+	flagSession
+	// flagSub: its first argument is a subcommand.
+	flagSub
+)
+
+// hasSubcommands tells whether a command's first argument is a subcommand.
+func hasSubcommands(name string) bool { return commandTable[name]&flagSub != 0 }
+
+// flags looks a command up; subcommands first.
+func (c *baseCmd) flags() cmdFlags {
+	name := c.Name()
+	f := commandTable[name]
+	if f&flagSub != 0 {
+		if sub, ok := c.argAt(1); ok {
+			return commandTable[name+" "+strings.ToLower(string(sub))]
+		}
+	}
+	return f
+}
+
+// isIdempotent tells whether the command may be sent again although the server may
+// have executed it.
+func (c *baseCmd) isIdempotent() bool {
+	f := c.flags()
+	if f&flagBlocking != 0 && f&flagRead == 0 {
+		return false
+	}
+	if c.Name() == "set" {
+		return !c.hasOption(3, "nx", "xx", "get", "ifeq", "ifne", "ifdeq", "ifdne")
+	}
+	return f&(flagRead|flagIdempotent) != 0
+}
+
+// hasOption tells whether one of the words is among the arguments from position
+// from on, in any case.
+func (c *baseCmd) hasOption(from int, words ...string) bool {
+	for i := from; i < int(c.count); i++ {
+		a, ok := c.argAt(i)
+		if !ok {
+			return false
+		}
+		for _, w := range words {
+			if strings.EqualFold(string(a), w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// classify finds the lane of a command that is given by its arguments.
+func (c *baseCmd) classify() {
+	f := c.flags()
+	switch {
+	case f&flagSession != 0:
+		c.lane = laneSession
+	case f&flagBlocking != 0:
+		if name := c.Name(); (name == "xread" || name == "xreadgroup") && !c.hasOption(1, "block") {
+			return
+		}
+		c.blocks(0)
+	}
+}
+
+// commandTable holds the commands about which there is something to know; all
+// others are ordinary ones that must not run twice. Flags follow the server's
+// COMMAND output (write, readonly, blocking), but for flagIdempotent, which is ours.
+var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
+	// connection
+	"ping": flagRead, "echo": flagRead, "time": flagRead, "lolwut": flagRead,
+	"auth": flagSession, "hello": flagSession, "select": flagSession, "quit": flagSession, "reset": flagSession,
+	"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession, "unwatch": flagSession,
+	"subscribe": flagSession, "psubscribe": flagSession, "ssubscribe": flagSession,
+	"unsubscribe": flagSession, "punsubscribe": flagSession, "sunsubscribe": flagSession,
+	"monitor": flagSession, "sync": flagSession, "psync": flagSession, "asking": flagSession,
+	"readonly": flagSession, "readwrite": flagSession,
+	"client":       flagSub,
+	"client reply": flagSession, "client tracking": flagSession, "client maint_notifications": flagSession,
+	"client caching": flagSession, "client no-evict": flagSession, "client no-touch": flagSession,
+	"client setname": flagSession, "client setinfo": flagSession,
+	"client id": flagRead, "client info": flagRead, "client list": flagRead, "client getname": flagRead,
+	"client getredir": flagRead, "client trackinginfo": flagRead, "client help": flagRead,
+
+	// generic
+	"exists": flagRead, "ttl": flagRead, "pttl": flagRead, "type": flagRead, "keys": flagRead, "scan": flagRead,
+	"dbsize": flagRead, "dump": flagRead, "randomkey": flagRead, "touch": flagRead, "expiretime": flagRead,
+	"pexpiretime": flagRead, "sort_ro": flagRead,
+	"object": flagSub, "object encoding": flagRead, "object freq": flagRead, "object idletime": flagRead,
+	"object refcount": flagRead, "object help": flagRead,
+	"memory": flagSub, "memory usage": flagRead, "memory stats": flagRead, "memory doctor": flagRead,
+	"wait": flagBlocking | flagRead, "waitaof": flagBlocking | flagRead,
+
+	// strings and bitmaps
+	"get": flagRead, "mget": flagRead, "strlen": flagRead, "getrange": flagRead, "substr": flagRead, "lcs": flagRead,
+	"getbit": flagRead, "bitcount": flagRead, "bitpos": flagRead, "bitfield_ro": flagRead,
+	"set": flagIdempotent, "mset": flagIdempotent, "setex": flagIdempotent, "psetex": flagIdempotent,
+	"setrange": flagIdempotent,
+
+	// hashes
+	"hget": flagRead, "hmget": flagRead, "hgetall": flagRead, "hkeys": flagRead, "hvals": flagRead, "hlen": flagRead,
+	"hexists": flagRead, "hstrlen": flagRead, "hscan": flagRead, "hrandfield": flagRead, "httl": flagRead,
+	"hpttl": flagRead, "hexpiretime": flagRead, "hpexpiretime": flagRead,
+	"hmset": flagIdempotent,
+
+	// lists
+	"lindex": flagRead, "llen": flagRead, "lpos": flagRead, "lrange": flagRead, "lset": flagIdempotent,
+	"blpop": flagBlocking, "brpop": flagBlocking, "brpoplpush": flagBlocking, "blmove": flagBlocking, "blmpop": flagBlocking,
+
+	// sets
+	"scard": flagRead, "sismember": flagRead, "smismember": flagRead, "smembers": flagRead, "srandmember": flagRead,
+	"sdiff": flagRead, "sinter": flagRead, "sintercard": flagRead, "sunion": flagRead, "sscan": flagRead,
+
+	// sorted sets
+	"zcard": flagRead, "zcount": flagRead, "zlexcount": flagRead, "zrange": flagRead, "zrangebyscore": flagRead,
+	"zrangebylex": flagRead, "zrevrange": flagRead, "zrevrangebyscore": flagRead, "zrevrangebylex": flagRead,
+	"zrank": flagRead, "zrevrank": flagRead, "zscore": flagRead, "zmscore": flagRead, "zrandmember": flagRead,
+	"zscan": flagRead, "zdiff": flagRead, "zinter": flagRead, "zintercard": flagRead, "zunion": flagRead,
+	"bzpopmin": flagBlocking, "bzpopmax": flagBlocking, "bzmpop": flagBlocking,
+
+	// streams
+	"xlen": flagRead, "xrange": flagRead, "xrevrange": flagRead, "xpending": flagRead,
+	"xinfo": flagSub, "xinfo stream": flagRead, "xinfo groups": flagRead, "xinfo consumers": flagRead,
+	"xread": flagBlocking | flagRead, "xreadgroup": flagBlocking,
+
+	// geo, HyperLogLog
+	"geodist": flagRead, "geohash": flagRead, "geopos": flagRead, "geosearch": flagRead,
+	"georadius_ro": flagRead, "georadiusbymember_ro": flagRead, "pfcount": flagRead,
+
+	// scripting
+	"eval_ro": flagRead, "evalsha_ro": flagRead, "fcall_ro": flagRead,
+	"script": flagSub, "script load": flagIdempotent, "script exists": flagRead,
+	"function": flagSub, "function list": flagRead, "function dump": flagRead, "function stats": flagRead,
+
+	// Pub/Sub
+	"pubsub": flagSub, "pubsub channels": flagRead, "pubsub numsub": flagRead, "pubsub numpat": flagRead,
+	"pubsub shardchannels": flagRead, "pubsub shardnumsub": flagRead,
+
+	// server
+	"info": flagRead, "role": flagRead, "lastsave": flagRead,
+	"command": flagSub, "command count": flagRead, "command info": flagRead, "command docs": flagRead,
+	"command list": flagRead, "command getkeys": flagRead,
+	"config": flagSub, "config get": flagRead, "config set": flagIdempotent,
+	"latency": flagSub, "latency latest": flagRead, "latency history": flagRead,
+	"slowlog": flagSub, "slowlog get": flagRead, "slowlog len": flagRead,
+	"acl": flagSub, "acl whoami": flagRead, "acl list": flagRead, "acl users": flagRead, "acl getuser": flagRead,
+	"acl cat": flagRead, "acl log": flagRead, "acl dryrun": flagRead,
+	"cluster": flagSub, "cluster info": flagRead, "cluster nodes": flagRead, "cluster slots": flagRead,
+	"cluster shards": flagRead, "cluster keyslot": flagRead, "cluster countkeysinslot": flagRead,
+	"cluster getkeysinslot": flagRead, "cluster myid": flagRead, "cluster links": flagRead,
+}
