@@ -1,0 +1,292 @@
+package maintnotifications
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// A moveMode says when and where the links of an operation are handed over.
+type moveMode uint8
+
+const (
+	// moveToTarget: the notice named a target; hand over at once.
+	moveToTarget moveMode = iota + 1
+	// moveAtHalf: the address to connect to is the one that retires, so it is no
+	// use before the endpoint has really moved: hand over at half of the window.
+	moveAtHalf
+	// moveByDNS: the configured host is a name; look it up until the answer holds
+	// an address that does not retire.
+	moveByDNS
+)
+
+// A movingOp is what one MOVING notice began: links of retiring peers are handed
+// over until the deadline. It is remembered for a while after its end, so that
+// the same notice read late does not begin it again.
+type movingOp struct {
+	key      OpKey
+	mode     moveMode
+	start    time.Time
+	deadline time.Time // the retiring peers stop serving
+	end      time.Time // links that are still waiting are retired; not before deadline
+	overdue  bool      // the notice came when the time was over
+	ended    bool
+
+	targets []string // where to go, best first; empty as long as it is unknown
+	peers   []string // those that retire
+	addrs   []string // dialled addresses of retiring links whose peer is unknown
+
+	enlisted    map[LinkID]struct{} // links it was ever responsible for
+	outstanding map[LinkID]struct{} // handoffs in progress
+	begun       uint64              // event of the first handoff, 0 before
+	failures    int
+
+	interval   time.Duration // between look-ups
+	nextAsk    time.Time
+	fallbackAt time.Time // when to go to the configured address for want of a target
+	fellBack   bool
+}
+
+// moving takes in a MOVING notice of a link.
+func (m *Machine) moving(l *link, n Notice) {
+	m.forgetOps() // before looking for it: an expired operation must not swallow a new one
+	key := OpKey{Seq: n.Seq, Target: n.Endpoint}
+	for _, op := range m.ops {
+		if op.key == key {
+			m.movingAgain(op, l)
+			return
+		}
+	}
+	left := min(n.Time, maxAnnounced)
+	onTarget := n.Endpoint != "" && (l.Peer == canonical(n.Endpoint) || l.Addr == n.Endpoint)
+	if left <= 0 && (l.leaving || onTarget) {
+		return // read late from a socket that was replaced, or repeated by the new one
+	}
+	if len(m.ops) >= maxOps {
+		return
+	}
+	op := &movingOp{
+		key: key, start: m.now, overdue: left <= 0,
+		enlisted: make(map[LinkID]struct{}), outstanding: make(map[LinkID]struct{}),
+	}
+	if op.overdue {
+		left = m.cfg.HandoffTimeout
+	}
+	op.deadline = m.now.Add(left)
+	op.end = op.deadline
+	m.chooseMode(op, l)
+	if op.mode == moveByDNS {
+		op.interval = min(max(left/pollShare, minPoll), maxPoll)
+		op.nextAsk = m.now
+		op.fallbackAt = op.deadline
+		if op.overdue {
+			op.fallbackAt = m.now.Add(op.interval)
+		}
+		op.end = op.deadline.Add(m.cfg.HandoffTimeout)
+	}
+	m.ops = append(m.ops, op)
+	m.last.set(op)
+	m.retire(op, l)
+}
+
+// chooseMode decides how op goes about its links. A target that is the address
+// it leaves, as a configured name or the peer itself, says no more than none.
+func (m *Machine) chooseMode(op *movingOp, l *link) {
+	target := op.key.Target
+	atConfigured := target == "" || canonical(target) == m.cfgPeer
+	switch {
+	case atConfigured && !m.literal:
+		op.mode = moveByDNS
+	case target == "":
+		op.mode, op.targets = moveAtHalf, []string{m.cfg.Addr}
+	case canonical(target) == l.Peer, l.Peer == "" && l.Addr == target:
+		op.mode, op.targets = moveAtHalf, []string{target}
+	default:
+		op.mode, op.targets = moveToTarget, []string{target}
+	}
+}
+
+// movingAgain takes in a repeated MOVING. It only matters from a link whose peer
+// was not known to retire; never from a link that is a replacement itself.
+func (m *Machine) movingAgain(op *movingOp, l *link) {
+	if op.ended || l.leaving || !m.now.Before(op.end) {
+		return
+	}
+	if op.mode == moveByDNS && (op.begun == 0 || l.born < op.begun) && slices.Contains(op.targets, l.Peer) {
+		// The address that was found retires too, and a link that was there before
+		// says so: it is no target, and those that went there move on.
+		op.targets = slices.DeleteFunc(op.targets, func(t string) bool { return t == l.Peer })
+		if len(op.targets) == 0 {
+			op.nextAsk = m.now
+			op.end = op.deadline.Add(m.cfg.HandoffTimeout)
+		}
+		m.retire(op, l)
+		return
+	}
+	if op.isReplacement(l) {
+		return
+	}
+	m.retire(op, l)
+}
+
+// retire adds the peer of l to those that retire, and their links to op.
+func (m *Machine) retire(op *movingOp, l *link) {
+	switch {
+	case l.Peer != "":
+		op.peers = addTo(op.peers, l.Peer)
+	case l.Addr != "":
+		op.addrs = addTo(op.addrs, l.Addr)
+	}
+	m.enlist(op, l)
+	for _, other := range m.links {
+		if op.covers(other) {
+			m.enlist(op, other)
+		}
+	}
+}
+
+// addTo appends s unless it is there.
+func addTo(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// covers says whether l is on a retiring peer. Where only the dialled address is
+// known, a link that came up after handoffs had begun counts as one that is not.
+func (op *movingOp) covers(l *link) bool {
+	if l.Peer != "" && slices.Contains(op.peers, l.Peer) {
+		return true
+	}
+	return slices.Contains(op.addrs, l.Addr) && !op.younger(l)
+}
+
+// younger says whether l came up after handoffs had begun.
+func (op *movingOp) younger(l *link) bool { return op.begun != 0 && l.born > op.begun }
+
+// isReplacement says whether l is where the operation sends links. Servers repeat
+// the notice on such links (measured); acting on it would go round in circles.
+func (op *movingOp) isReplacement(l *link) bool {
+	if op.mode == moveAtHalf {
+		return op.younger(l)
+	}
+	return slices.Contains(op.targets, l.Addr) || op.onTarget(l) ||
+		op.younger(l) && !slices.Contains(op.peers, l.Peer)
+}
+
+// onTarget says whether the peer of l is a target.
+func (op *movingOp) onTarget(l *link) bool {
+	return slices.ContainsFunc(op.targets, func(t string) bool { return l.Peer != "" && canonical(t) == l.Peer })
+}
+
+// enlist makes op responsible for l, once, unless a newer operation is.
+func (m *Machine) enlist(op *movingOp, l *link) {
+	if _, ok := op.enlisted[l.ID]; ok || l.leaving {
+		return
+	}
+	if l.op != nil && l.op.key.Seq > op.key.Seq {
+		return
+	}
+	op.enlisted[l.ID] = struct{}{}
+	l.op, l.attempt, l.gaveUp = op, 0, false
+	l.late = op.younger(l)
+	l.fallback = op.fellBack && !l.late
+	l.due = m.now
+	if op.mode == moveAtHalf && !op.overdue {
+		window := op.deadline.Sub(op.start)
+		l.due = op.start.Add(window/2 + m.jitter(window/10))
+	}
+}
+
+func (m *Machine) jitter(limit time.Duration) time.Duration {
+	if m.cfg.Jitter == nil || limit <= 0 {
+		return 0
+	}
+	return min(max(m.cfg.Jitter(limit), 0), limit)
+}
+
+// lateComer takes in a link that came up while op was remembered. On a retiring
+// peer it is handed over as well: it was dialled before the notice, or because
+// the target did not answer.
+func (m *Machine) lateComer(op *movingOp, l *link) {
+	if op.ended || !m.now.Before(op.end) || !op.covers(l) || op.isReplacement(l) {
+		return
+	}
+	m.enlist(op, l)
+	if l.op == op && op.failures > 0 {
+		l.due = latest(l.due, m.now.Add(backoff(op.end.Sub(m.now))))
+	}
+}
+
+// backoff is the wait between attempts when left is the time that is left.
+func backoff(left time.Duration) time.Duration { return max(minBackoff, left/backoffShare) }
+
+// resolved takes in an answer for one operation.
+func (m *Machine) resolved(op *movingOp, addrs []string) {
+	if op.ended || op.mode != moveByDNS || len(op.targets) > 0 {
+		return
+	}
+	for _, a := range addrs {
+		ip, err := netip.ParseAddr(a)
+		if err != nil {
+			continue
+		}
+		ip = ip.Unmap()
+		if !m.retiring(op, ip) {
+			op.targets = addTo(op.targets, net.JoinHostPort(ip.String(), m.port))
+		}
+	}
+	if len(op.targets) == 0 {
+		if op.overdue && !op.fellBack {
+			op.fallbackAt = m.now
+		}
+		return
+	}
+	if !op.fellBack && m.now.Before(op.deadline) {
+		op.end = op.deadline
+	}
+	m.last.set(op)
+	for _, l := range m.links {
+		if l.op == op && l.outstanding == nil {
+			l.due, l.gaveUp = m.now, false
+		}
+	}
+}
+
+// retiring says whether a peer with this IP address retires in op, or in another
+// operation whose deadline is to come.
+func (m *Machine) retiring(op *movingOp, ip netip.Addr) bool {
+	for _, other := range m.ops {
+		if other != op && !m.now.Before(other.deadline) {
+			continue
+		}
+		for _, p := range other.peers {
+			if ap, err := netip.ParseAddrPort(p); err == nil && ap.Addr() == ip {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// polls says whether op still looks for a target.
+func (m *Machine) polls(op *movingOp) bool {
+	return op.mode == moveByDNS && len(op.targets) == 0 && m.pending(op)
+}
+
+// pending says whether op has links to hand over.
+func (m *Machine) pending(op *movingOp) bool {
+	return slices.ContainsFunc(m.links, func(l *link) bool { return l.op == op })
+}
+
+// busy says whether op has links to hand over or handoffs in progress.
+func (m *Machine) busy(op *movingOp) bool { return len(op.outstanding) > 0 || m.pending(op) }
+
+// forgetOps forgets operations that ended long enough ago.
+func (m *Machine) forgetOps() {
+	m.ops = slices.DeleteFunc(m.ops, func(op *movingOp) bool {
+		return op.ended && !m.now.Before(op.deadline.Add(opMemory))
+	})
+}
