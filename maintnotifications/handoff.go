@@ -36,7 +36,7 @@ func (m *Machine) fallBack(op *movingOp) {
 	op.fellBack = true
 	for _, l := range m.links {
 		if l.op == op {
-			l.fallback, l.due = true, m.now
+			l.fallback, l.gaveUp, l.due = true, false, m.now
 		}
 	}
 }
@@ -130,9 +130,9 @@ func (m *Machine) endOp(op *movingOp) {
 			l.outstanding = nil
 		}
 		switch {
-		case l.op == op && op.mode == moveByDNS && l.late:
-			// It came up behind an address that was to retire, after the deadline or
-			// close to it, and still works: the address is served anew.
+		case l.op == op && op.fellBack && !l.fallback:
+			// It came up after the deadline, behind an address that was to retire, and
+			// still works: the address is served anew.
 			l.op = nil
 		case l.op == op:
 			m.retireLink(op, l, "deadline passed")

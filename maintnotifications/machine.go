@@ -216,7 +216,6 @@ type link struct {
 	due      time.Time // when its next handoff may begin
 	attempt  int       // handoffs begun for op
 	gaveUp   bool      // no further attempt; it serves until op ends
-	late     bool      // it came up after handoffs of op had begun
 	fallback bool      // it may go to the configured address for want of a target
 
 	outstanding *movingOp // the operation of the handoff in progress, nil if none
@@ -263,12 +262,13 @@ func canonical(addr string) string {
 func (m *Machine) LinkUp(now time.Time, info LinkInfo) []Action {
 	m.begin(now)
 	info.Peer = canonical(info.Peer)
-	if l := m.link(info.ID); l != nil {
+	l := m.link(info.ID)
+	if l != nil {
 		l.LinkInfo = info
-		return m.settle()
+	} else {
+		l = &link{LinkInfo: info, born: m.event}
+		m.links = append(m.links, l)
 	}
-	l := &link{LinkInfo: info, born: m.event}
-	m.links = append(m.links, l)
 	for _, op := range m.ops {
 		m.lateComer(op, l)
 	}
@@ -317,7 +317,9 @@ func (m *Machine) Resolved(now time.Time, addrs []string, err error) []Action {
 		addrs = nil
 	}
 	for _, op := range m.ops {
-		m.resolved(op, addrs)
+		if op.mode == moveByDNS && !op.ended {
+			m.resolved(op, addrs)
+		}
 	}
 	return m.settle()
 }

@@ -50,7 +50,13 @@ type movingOp struct {
 
 // moving takes in a MOVING notice of a link.
 func (m *Machine) moving(l *link, n Notice) {
-	m.forgetOps() // before looking for it: an expired operation must not swallow a new one
+	// What is over is forgotten first: it must not swallow a new operation.
+	for _, op := range m.ops {
+		if !op.ended && !m.now.Before(op.end) {
+			m.endOp(op)
+		}
+	}
+	m.forgetOps()
 	key := OpKey{Seq: n.Seq, Target: n.Endpoint}
 	for _, op := range m.ops {
 		if op.key == key {
@@ -191,8 +197,7 @@ func (m *Machine) enlist(op *movingOp, l *link) {
 	}
 	op.enlisted[l.ID] = struct{}{}
 	l.op, l.attempt, l.gaveUp = op, 0, false
-	l.late = op.younger(l)
-	l.fallback = op.fellBack && !l.late
+	l.fallback = op.fellBack && !op.younger(l)
 	l.due = m.now
 	if op.mode == moveAtHalf && !op.overdue {
 		window := op.deadline.Sub(op.start)
@@ -225,7 +230,8 @@ func backoff(left time.Duration) time.Duration { return max(minBackoff, left/bac
 
 // resolved takes in an answer for one operation.
 func (m *Machine) resolved(op *movingOp, addrs []string) {
-	if op.ended || op.mode != moveByDNS || len(op.targets) > 0 {
+	op.nextAsk = latest(op.nextAsk, m.askedAt.Add(op.interval)) // whoever asked
+	if len(op.targets) > 0 {
 		return
 	}
 	for _, a := range addrs {
