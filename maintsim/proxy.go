@@ -1,0 +1,211 @@
+package maintsim
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A proxy is one listener of the database, on one node.
+type proxy struct {
+	index int    // immutable, as all up to the blank line
+	host  string // an IP address
+	port  int
+	addr  string // host:port
+	name  string // of the node
+
+	// Guarded by Sim.mu.
+	ln       net.Listener // nil: it refuses
+	gen      int          // of connections accepted now; grows when a new node takes over
+	leaving  bool         // its close was announced
+	accepted uint64
+	sessions map[*session]struct{}
+}
+
+func newProxy(index int, host string, port int) *proxy {
+	return &proxy{
+		index:    index,
+		host:     host,
+		port:     port,
+		addr:     net.JoinHostPort(host, strconv.Itoa(port)),
+		name:     fmt.Sprintf("node-%d.sim.test", index+1),
+		sessions: make(map[*session]struct{}),
+	}
+}
+
+const (
+	listenTries = 50
+	listenRetry = 20 * time.Millisecond
+)
+
+// listenAll listens on the same port of every host, a free one if port is 0.
+func listenAll(ctx context.Context, hosts []string, port int) ([]net.Listener, error) {
+	var err error
+	for range listenTries {
+		p := port
+		if p == 0 {
+			p = randomPort()
+		}
+		var lns []net.Listener
+		for _, h := range hosts {
+			var ln net.Listener
+			if ln, err = listen(ctx, h, p); err != nil {
+				break
+			}
+			lns = append(lns, ln)
+		}
+		if err == nil {
+			return lns, nil
+		}
+		closeAll(lns)
+		if port != 0 {
+			break
+		}
+	}
+	return nil, fmt.Errorf("maintsim: %w", err)
+}
+
+func listen(ctx context.Context, host string, port int) (net.Listener, error) {
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+}
+
+func closeAll(lns []net.Listener) {
+	for _, ln := range lns {
+		_ = ln.Close() // there is nothing to do about it
+	}
+}
+
+// open makes p accept; it may do so already. The port was given up before, so
+// somebody else may hold it for a moment.
+func (s *Sim) open(p *proxy) error {
+	s.mu.Lock()
+	listening := p.ln != nil
+	s.mu.Unlock()
+	if listening {
+		return nil
+	}
+	timer := time.NewTicker(listenRetry)
+	defer timer.Stop()
+	var err error
+	for range listenTries {
+		var ln net.Listener
+		if ln, err = listen(s.ctx, p.host, p.port); err == nil {
+			s.serve(p, ln)
+			s.record(Event{Kind: EventProxyOpened, Proxy: p.index})
+			return nil
+		}
+		select {
+		case <-timer.C:
+		case <-s.ctx.Done():
+			return ErrClosed
+		}
+	}
+	return fmt.Errorf("maintsim: proxy %d: %w", p.index, err)
+}
+
+// serve accepts connections of p from ln until ln is closed.
+func (s *Sim) serve(p *proxy, ln net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed || p.ln != nil {
+		_ = ln.Close()
+		return
+	}
+	p.ln = ln
+	s.wg.Go(func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				if errors.Is(err, net.ErrClosed) {
+					return
+				}
+				// Out of descriptors, or the peer gave up: later ones may do.
+				if s.wait(context.Background(), listenRetry) != nil {
+					return
+				}
+				continue
+			}
+			s.admit(p, ln, conn.(*net.TCPConn))
+		}
+	})
+}
+
+// admit starts a session for a connection accepted from ln, unless p has closed
+// meanwhile.
+func (s *Sim) admit(p *proxy, ln net.Listener, conn *net.TCPConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.ln != ln {
+		_ = conn.SetLinger(0)
+		_ = conn.Close()
+		return
+	}
+	s.mu.lastID++
+	c := &session{
+		sim:     s,
+		proxy:   p,
+		gen:     p.gen,
+		id:      s.mu.lastID,
+		tcp:     conn,
+		conn:    conn,
+		born:    time.Now(),
+		wake:    make(chan struct{}, 1),
+		drained: make(chan struct{}, 1),
+		ended:   make(chan struct{}),
+		closed:  make(chan struct{}),
+	}
+	if s.cfg.TLS != nil {
+		c.conn = tls.Server(conn, s.cfg.TLS)
+	}
+	c.proto.Store(2)
+	p.accepted++
+	p.sessions[c] = struct{}{}
+	s.wg.Go(c.run)
+}
+
+// remove forgets a session that is over.
+func (s *Sim) remove(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(c.proxy.sessions, c)
+}
+
+// takeListenersLocked makes every proxy refuse once the listeners it returns are
+// closed. It returns the proxies that listened, too.
+func (s *Sim) takeListenersLocked() (lns []net.Listener, listened []*proxy) {
+	for _, p := range s.proxies {
+		if p.ln != nil {
+			lns, listened = append(lns, p.ln), append(listened, p)
+			p.ln = nil
+		}
+	}
+	return lns, listened
+}
+
+// endAll ends sessions, waits until their sockets have got their end, and returns
+// how many commands lost their reply.
+func (s *Sim) endAll(sessions []*session, how ending) (inFlight int) {
+	for _, c := range sessions {
+		inFlight += c.end(how)
+	}
+	for _, c := range sessions {
+		<-c.closed // bounded by the write deadline that end sets
+	}
+	return inFlight
+}
+
+// addCut counts a close or cut.
+func (s *Sim) addCut(connections, inFlight int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.mu.cuts) == maxEvents {
+		s.mu.cuts = slices.Delete(s.mu.cuts, 0, maxEvents/10)
+	}
+	s.mu.cuts = append(s.mu.cuts, CutStats{Time: time.Now(), Connections: connections, InFlight: inFlight})
+}
