@@ -1,0 +1,177 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// MapStringStringCmd is a command whose reply is a map of strings.
+type MapStringStringCmd struct{ result[map[string]string] }
+
+// NewMapStringStringCmd makes a command of its arguments, the name first.
+func NewMapStringStringCmd(_ context.Context, args ...any) *MapStringStringCmd {
+	c := &MapStringStringCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+// Scan stores the values in the fields of the struct that dest points to; see
+// SliceCmd.Scan for the tags and types.
+func (c *MapStringStringCmd) Scan(dest any) error {
+	if c.err != nil {
+		return c.err
+	}
+	target, err := newScanTarget(dest)
+	if err != nil {
+		return err
+	}
+	for key, val := range c.val {
+		if err := target.set(key, val); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *MapStringStringCmd) readReply(r *resp.Reader) (err error) {
+	c.val, err = readMap(r, readStringOrEmpty)
+	return err
+}
+
+// MapStringIntCmd is a command whose reply is a map of integers.
+type MapStringIntCmd struct{ result[map[string]int64] }
+
+// NewMapStringIntCmd makes a command of its arguments, the name first.
+func NewMapStringIntCmd(_ context.Context, args ...any) *MapStringIntCmd {
+	c := &MapStringIntCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+func (c *MapStringIntCmd) readReply(r *resp.Reader) (err error) {
+	c.val, err = readMap(r, readInt)
+	return err
+}
+
+// StringStructMapCmd is a command whose reply is a set of strings.
+type StringStructMapCmd struct{ result[map[string]struct{}] }
+
+// NewStringStructMapCmd makes a command of its arguments, the name first.
+func NewStringStructMapCmd(_ context.Context, args ...any) *StringStructMapCmd {
+	c := &StringStructMapCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+func (c *StringStructMapCmd) readReply(r *resp.Reader) error {
+	c.val = nil
+	n, err := r.ArrayLen()
+	if err != nil {
+		return err
+	}
+	set := make(map[string]struct{}, n)
+	for range n {
+		s, err := r.String()
+		if err != nil {
+			return err
+		}
+		set[s] = struct{}{}
+	}
+	c.val = set
+	return nil
+}
+
+// KeyValue is a field of a hash and its value.
+type KeyValue struct {
+	Key   string
+	Value string
+}
+
+// KeyValueSliceCmd is a command whose reply is a list of fields with their values.
+type KeyValueSliceCmd struct{ result[[]KeyValue] }
+
+// NewKeyValueSliceCmd makes a command of its arguments, the name first.
+func NewKeyValueSliceCmd(_ context.Context, args ...any) *KeyValueSliceCmd {
+	c := &KeyValueSliceCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+func (c *KeyValueSliceCmd) readReply(r *resp.Reader) (err error) {
+	c.val, err = readPairs(r, "fields and values", func(r *resp.Reader) (kv KeyValue, err error) {
+		if kv.Key, err = r.String(); err != nil {
+			return kv, err
+		}
+		kv.Value, err = r.String()
+		return kv, err
+	})
+	return err
+}
+
+// readPairs reads a list of pairs, of which read takes one: flat, as RESP2 has it,
+// a map, or an array of arrays of two, as RESP3 has it.
+func readPairs[T any](r *resp.Reader, what string, read func(*resp.Reader) (T, error)) ([]T, error) {
+	at := *r
+	n, err := r.ArrayLen()
+	if err != nil {
+		return nil, err
+	}
+	nested := n > 0 && isList(r)
+	if !nested {
+		if n%2 != 0 {
+			return nil, badShape(at, what)
+		}
+		n /= 2
+	}
+	list := make([]T, n)
+	for i := range list {
+		if nested {
+			if err := expectLen(r, 2, what); err != nil {
+				return nil, err
+			}
+		}
+		if list[i], err = read(r); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// KeyValuesCmd is a command whose reply is a key and values taken from it.
+type KeyValuesCmd struct {
+	baseCmd
+	from string
+	val  []string
+}
+
+// NewKeyValuesCmd makes a command of its arguments, the name first.
+func NewKeyValuesCmd(_ context.Context, args ...any) *KeyValuesCmd {
+	c := &KeyValuesCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+// SetVal sets the reply.
+func (c *KeyValuesCmd) SetVal(key string, val []string) { c.from, c.val = key, val }
+
+// Val is the key and the values.
+func (c *KeyValuesCmd) Val() (string, []string) { return c.from, c.val }
+
+// Result is the key, the values and the error.
+func (c *KeyValuesCmd) Result() (string, []string, error) { return c.from, c.val, c.err }
+
+// String shows the command and its reply or error.
+func (c *KeyValuesCmd) String() string { return c.show(c.val) }
+
+func (c *KeyValuesCmd) readReply(r *resp.Reader) (err error) {
+	c.from, c.val = "", nil
+	if err := expectLen(r, 2, "a key and values"); err != nil {
+		return err
+	}
+	if c.from, err = r.String(); err != nil {
+		return err
+	}
+	c.val, err = readSlice(r, readStringOrEmpty)
+	return err
+}
