@@ -3,11 +3,16 @@ package resp
 import (
 	"errors"
 	"math/big"
+	"strconv"
 )
 
 // maxAnyDepth bounds the recursion of [Reader.Any]. It matters only to frames
 // that no Scanner with sensible limits has accepted.
 const maxAnyDepth = 10_000
+
+// maxBigDigits bounds what [Reader.Any] parses as a big number: parsing takes
+// time in proportion to the square of the digits, milliseconds for this many.
+const maxBigDigits = 64 << 10
 
 // Any reads one value into the type go-redis gives it:
 //
@@ -18,8 +23,8 @@ const maxAnyDepth = 10_000
 //   - inside aggregates nil for a null and an [Error] for an error
 //
 // A null at the top gives [Nil] and an error at the top the [Error], as errors.
-// A map whose key is an aggregate, or a number out of range, gives a
-// [*TypeError] for the value as a whole.
+// A map whose key is an aggregate, or a number that is out of range or has more
+// than 65,536 digits, gives a [*TypeError] for the value as a whole.
 func (r *Reader) Any() (any, error) {
 	if err := r.skipAttributes(); err != nil {
 		return nil, err
@@ -49,6 +54,9 @@ func (r *Reader) Any() (any, error) {
 // it: counts that the remaining bytes can't hold together are refused before
 // anything is allocated for them.
 func (r *Reader) any(depth int, missing int64) (any, error) {
+	if text, ok := r.quickString(); ok {
+		return string(text), nil
+	}
 	it, err := r.next()
 	if err != nil {
 		return nil, err
@@ -73,10 +81,11 @@ func (r *Reader) any(depth int, missing int64) (any, error) {
 		}
 		return nil, r.mismatch(it, "float64")
 	case KindBigNumber:
-		if n, ok := new(big.Int).SetString(string(it.text), 10); ok {
-			return n, nil
+		if len(it.text) > maxBigDigits {
+			return nil, r.mismatch(it, "big number of at most "+strconv.Itoa(maxBigDigits)+" digits")
 		}
-		return nil, r.mismatch(it, "big number")
+		n, _ := new(big.Int).SetString(string(it.text), 10) // it was checked to be one
+		return n, nil
 	case KindArray, KindSet, KindPush, KindMap:
 		if depth++; depth > maxAnyDepth {
 			return nil, &LimitError{Offset: it.at, Limit: LimitDepth, Announced: int64(depth), Allowed: maxAnyDepth}

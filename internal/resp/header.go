@@ -32,6 +32,9 @@ func quick(b []byte) int {
 	case KindBulk:
 		c := b[1] - '0'
 		if c > 9 {
+			if len(b) >= 5 && b[1] == '-' && b[2] == '1' && b[3] == '\r' && b[4] == '\n' {
+				return 5
+			}
 			return 0
 		}
 		n, i := int(c), 2
@@ -82,6 +85,36 @@ func quick(b []byte) int {
 		}
 	}
 	return 0
+}
+
+// quickAggregate returns the header b starts with if it is that of a small
+// aggregate, with next relative to b; else next is 0, which says nothing.
+func quickAggregate(b []byte) header {
+	if len(b) < 4 || b[1]-'0' > 9 {
+		return header{}
+	}
+	h := header{kind: Kind(b[0]), n: int64(b[1] - '0')}
+	i := 2
+	if c := b[2] - '0'; c <= 9 && h.n > 0 {
+		h.n = h.n*10 + int64(c)
+		i = 3
+		if c := b[3] - '0'; c <= 9 {
+			h.n = h.n*10 + int64(c)
+			i = 4
+		}
+	}
+	if i+1 >= len(b) || b[i] != '\r' || b[i+1] != '\n' {
+		return header{}
+	}
+	switch h.kind {
+	case KindArray, KindSet, KindPush:
+	case KindMap:
+		h.n *= 2
+	default:
+		return header{}
+	}
+	h.next = i + 2
+	return h
 }
 
 // header is the parsed first line of a value.

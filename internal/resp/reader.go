@@ -114,6 +114,11 @@ func (r *Reader) header() (header, error) {
 	if r.pos >= len(r.b) {
 		return header{}, r.broken(r.cut())
 	}
+	if h := quickAggregate(r.b[r.pos:]); h.next > 0 {
+		h.next += r.pos
+		r.pos = h.next
+		return h, nil
+	}
 	if Kind(r.b[r.pos]).layout() == layoutNone {
 		return header{}, r.broken(badKind(r.b, r.pos))
 	}
@@ -163,6 +168,64 @@ func (r *Reader) cut() *ProtocolError {
 func (r *Reader) broken(err *ProtocolError) error {
 	r.pos = len(r.b)
 	return err
+}
+
+// quickString reads a bulk or simple string if one is next that is ordinary and
+// complete.
+func (r *Reader) quickString() (text []byte, ok bool) {
+	b := r.b[r.pos:]
+	if len(b) < minValue || b[0] != '$' && b[0] != '+' {
+		return nil, false
+	}
+	n := quick(b)
+	var start int // after the header, whose length follows from that of the whole
+	switch {
+	case n > 0 && b[0] == '+':
+		start = 1
+	case n < 6:
+		return nil, false // not ordinary, or null
+	case n <= 9+6:
+		start = 4
+	case n <= 99+7:
+		start = 5
+	case n <= 999+8:
+		start = 6
+	default:
+		return nil, false
+	}
+	r.pos += n
+	return b[start : n-2 : n-2], true
+}
+
+// quickInt reads an integer if one is next that is ordinary.
+func (r *Reader) quickInt() (v int64, ok bool) {
+	b := r.b[r.pos:]
+	if len(b) < 4 || b[0] != ':' {
+		return 0, false
+	}
+	i := 1
+	if b[1] == '-' {
+		i = 2
+	}
+	first := i
+	for ; i < len(b)-1; i++ {
+		c := b[i] - '0'
+		if c > 9 {
+			if i == first || b[i] != '\r' || b[i+1] != '\n' {
+				return 0, false
+			}
+			r.pos += i + 2
+			if first == 2 {
+				v = -v
+			}
+			return v, true
+		}
+		if i >= maxDigits { // 18 digits can't overflow
+			return 0, false
+		}
+		v = v*10 + int64(c)
+	}
+	return 0, false
 }
 
 // item is one value as the reader's typed methods see it.
@@ -226,6 +289,9 @@ func (r *Reader) mismatch(it item, want string) error {
 // sent; a boolean gives true or false. What it returns aliases the frame,
 // except for booleans. A null gives [Nil], an error reply an [Error].
 func (r *Reader) Bytes() ([]byte, error) {
+	if text, ok := r.quickString(); ok {
+		return text, nil
+	}
 	it, err := r.next()
 	if err != nil {
 		return nil, err
@@ -249,6 +315,9 @@ func (r *Reader) String() (string, error) {
 // digits, a boolean as 0 or 1, a double or big number that is integral and in
 // range.
 func (r *Reader) Int() (int64, error) {
+	if n, ok := r.quickInt(); ok {
+		return n, nil
+	}
 	it, err := r.next()
 	if err != nil {
 		return 0, err
@@ -414,9 +483,9 @@ func parseFloat(b []byte) (float64, bool) {
 	if !isDouble(b) {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(string(b), 64)
-	if math.IsNaN(f) {
-		return f, true // strconv knows no sign of a nan
+	if c := b[len(b)-1]; c == 'n' || c == 'N' {
+		return math.NaN(), true // strconv knows no sign of a nan
 	}
+	f, err := strconv.ParseFloat(string(b), 64)
 	return f, err == nil
 }

@@ -110,6 +110,8 @@ var broken = []struct {
 	{"count of push -1", ">-1\r\n", ErrProtocol},
 	{"length of bulk error -1", "!-1\r\n", ErrProtocol},
 	{"bulk too long", "$2\r\nabc\r\n", ErrProtocol},
+	{"bulk LF only", "$1\r\na\n\n", ErrProtocol},
+	{"bulk without CRLF", "$1\r\naXX", ErrProtocol},
 	{"bulk CR only", "$1\r\na\rb", ErrProtocol},
 	{"bulk too short", "$4\r\nabc\r\n+", ErrProtocol},
 	{"verbatim short", "=3\r\ntxt\r\n", ErrProtocol},

@@ -115,7 +115,7 @@ func (s *Scanner) scan(b []byte) (int, error) {
 	if s.limits.MaxDepth == 0 {
 		s.limits = Limits{}.withDefaults()
 	}
-	if !s.slow || s.pos == 0 && s.seen == 0 && s.body == 0 {
+	if s.pos == 0 && s.seen == 0 && s.body == 0 {
 		s.slow, s.left = true, 1
 	}
 	if s.body > 0 {
@@ -129,6 +129,9 @@ func (s *Scanner) scan(b []byte) (int, error) {
 		s.left--
 	}
 	for {
+		if s.pos > s.limits.MaxFrame {
+			return 0, s.tooMuch(LimitFrame, int64(s.pos), s.limits.MaxFrame)
+		}
 		for s.left == 0 {
 			if len(s.outer) == 0 {
 				n := s.pos
@@ -138,17 +141,20 @@ func (s *Scanner) scan(b []byte) (int, error) {
 			s.left = s.outer[len(s.outer)-1]
 			s.outer = s.outer[:len(s.outer)-1]
 		}
-		if s.seen == 0 && !s.tight {
-			s.quickRun(b)
-			if s.pos > s.limits.MaxFrame {
-				return 0, s.tooMuch(LimitFrame, int64(s.pos), s.limits.MaxFrame)
-			}
-			if s.left == 0 {
-				continue
-			}
-		}
 		if s.pos >= len(b) {
 			return 0, nil
+		}
+		if s.seen == 0 && !s.tight {
+			if s.quickRun(b) {
+				continue
+			}
+			if h := quickAggregate(b[s.pos:]); h.next > 0 {
+				h.next += s.pos
+				if err := s.aggregate(h); err != nil {
+					return 0, err
+				}
+				continue
+			}
 		}
 		if more, err := s.value(b); more || err != nil {
 			return 0, err
@@ -156,8 +162,9 @@ func (s *Scanner) scan(b []byte) (int, error) {
 	}
 }
 
-// quickRun passes over the short ordinary values at the current position.
-func (s *Scanner) quickRun(b []byte) {
+// quickRun passes over the short ordinary values at the current position and
+// reports whether there were any.
+func (s *Scanner) quickRun(b []byte) bool {
 	pos, left := s.pos, s.left
 	for left > 0 && pos < len(b) {
 		n := quick(b[pos:])
@@ -167,7 +174,9 @@ func (s *Scanner) quickRun(b []byte) {
 		pos += n
 		left--
 	}
+	some := pos > s.pos
 	s.pos, s.left = pos, left
+	return some
 }
 
 // value passes over the scalar or the header of the aggregate at the current
@@ -204,9 +213,6 @@ func (s *Scanner) value(b []byte) (more bool, err error) {
 	h, perr := parseHeader(b, s.pos, from+i)
 	if perr != nil {
 		return false, s.fail(perr)
-	}
-	if h.next > s.limits.MaxFrame {
-		return false, s.tooMuch(LimitFrame, int64(h.next), s.limits.MaxFrame)
 	}
 	s.seen = 0
 	if h.n >= 0 {
