@@ -102,7 +102,7 @@ func TestAppendArgRefusesOtherTypes(t *testing.T) {
 	} {
 		b, err := AppendArg([]byte("before"), tt.arg)
 		ae, ok := errors.AsType[*ArgError](err)
-		if !ok || string(b) != "before" || err.Error() != tt.want || ae.Err != tt.is || tt.is != nil && !errors.Is(err, tt.is) {
+		if !ok || string(b) != "before" || err.Error() != tt.want || !errors.Is(ae.Err, tt.is) {
 			t.Errorf("%T: got %q, %v, want %s", tt.arg, b, err, tt.want)
 		}
 	}

@@ -31,7 +31,7 @@ func checkRead[T any](t *testing.T, frame string, want any, read func(*Reader) (
 		got, err := read(&r)
 		switch want := want.(type) {
 		case Error:
-			if err != want {
+			if !errors.Is(err, want) {
 				t.Errorf("%q: got %v, %v, want error %v", frame, got, err, want)
 			}
 		case mismatch:

@@ -190,7 +190,7 @@ func TestScannerRefusesWhatIsNotRESP(t *testing.T) {
 			if n != 0 || !errors.Is(err, tt.is) || !errors.Is(err, ErrProtocol) || errors.Is(err, ErrLimit) {
 				t.Fatalf("got %d, %v, want %v", n, err, tt.is)
 			}
-			if _, again := s.Next([]byte(tt.frame)); again != err {
+			if _, again := s.Next([]byte(tt.frame)); !errors.Is(again, err) {
 				t.Errorf("the error doesn't stick: got %v, want %v", again, err)
 			}
 			s.Reset()
@@ -216,7 +216,7 @@ func TestAny(t *testing.T) {
 			r := NewReader([]byte(tt.frame + "+next\r\n"))
 			got, err := r.Any()
 			if want, isErr := tt.want.(error); isErr {
-				if err != want {
+				if !errors.Is(err, want) {
 					t.Fatalf("got %v, %v, want error %v", got, err, want)
 				}
 			} else if diff := cmp.Diff(tt.want, got, bigInts); diff != "" || err != nil {

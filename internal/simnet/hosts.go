@@ -2,6 +2,7 @@ package simnet
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -37,7 +38,7 @@ func (h *Hosts) LookupHost(ctx context.Context, host string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &net.DNSError{
 			UnwrapErr: err, Err: err.Error(), Name: host,
-			IsTimeout: err == context.DeadlineExceeded,
+			IsTimeout: errors.Is(err, context.DeadlineExceeded),
 		}
 	}
 	if _, err := netip.ParseAddr(host); err == nil {

@@ -14,6 +14,7 @@ package simnet
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -112,7 +113,7 @@ func (n *Network) Close() error {
 	n.wires = nil
 	n.mu.Unlock()
 	for _, l := range listeners {
-		l.Close()
+		_ = l.Close() // fails if it was closed meanwhile
 	}
 	for _, w := range wires {
 		w.cut(RST, 0)
@@ -526,7 +527,7 @@ func wait(done, changed <-chan struct{}, until time.Time) {
 // contextError returns what a dial fails with at the end of ctx, as package net
 // has it.
 func contextError(ctx context.Context) error {
-	if ctx.Err() == context.DeadlineExceeded {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return dialTimeout{}
 	}
 	return ctx.Err()

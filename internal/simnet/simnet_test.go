@@ -648,7 +648,11 @@ func TestStreamArrivesIntact(t *testing.T) {
 
 func TestWorksOutsideABubble(t *testing.T) {
 	n := New()
-	defer n.Close()
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	l, err := n.Listen(addr)
 	if err != nil {
 		t.Fatal(err)
