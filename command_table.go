@@ -17,6 +17,8 @@ const (
 	flagBlocking
 	// flagSession: it changes its connection's state, so it is refused on a shared one.
 	flagSession
+	// flagPush: it turns its connection into a stream of pushes or gives no reply.
+	flagPush
 	// flagSub: its first argument is a subcommand.
 	flagSub
 )
@@ -88,12 +90,12 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"ping": flagRead, "echo": flagRead, "time": flagRead, "lolwut": flagRead,
 	"auth": flagSession, "hello": flagSession, "select": flagSession, "quit": flagSession, "reset": flagSession,
 	"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession, "unwatch": flagSession,
-	"subscribe": flagSession, "psubscribe": flagSession, "ssubscribe": flagSession,
-	"unsubscribe": flagSession, "punsubscribe": flagSession, "sunsubscribe": flagSession,
-	"monitor": flagSession, "sync": flagSession, "psync": flagSession, "asking": flagSession,
+	"subscribe": flagSession | flagPush, "psubscribe": flagSession | flagPush, "ssubscribe": flagSession | flagPush,
+	"unsubscribe": flagSession | flagPush, "punsubscribe": flagSession | flagPush, "sunsubscribe": flagSession | flagPush,
+	"monitor": flagSession | flagPush, "sync": flagSession | flagPush, "psync": flagSession | flagPush, "asking": flagSession,
 	"readonly": flagSession, "readwrite": flagSession,
 	"client":       flagSub,
-	"client reply": flagSession, "client tracking": flagSession, "client maint_notifications": flagSession,
+	"client reply": flagSession | flagPush, "client tracking": flagSession, "client maint_notifications": flagSession,
 	"client caching": flagSession, "client no-evict": flagSession, "client no-touch": flagSession,
 	"client setname": flagSession, "client setinfo": flagSession,
 	"client id": flagRead, "client info": flagRead, "client list": flagRead, "client getname": flagRead,

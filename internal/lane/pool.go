@@ -55,12 +55,13 @@ type Pool struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	turns   int                   // not taken
-	queue   list.List             // of *waiter: for a turn
-	wants   list.List             // of *want: have a turn, wait for a link
-	members map[*link.Link]*Lease // every link of the pool
-	idle    []*Lease              // the last one was used last
-	dialing int                   // links being opened
+	turns   int                     // not taken
+	queue   list.List               // of *waiter: for a turn
+	wants   list.List               // of *want: have a turn, wait for a link
+	members map[*link.Link]*Lease   // every link of the pool
+	idle    []*Lease                // the last one was used last
+	dialing int                     // links being opened
+	early   map[*link.Link]struct{} // retired before they were adopted
 	stats   PoolStats
 }
 
@@ -90,7 +91,7 @@ type want struct {
 // the first Get.
 func NewPool(cfg PoolConfig, open Open) *Pool {
 	cfg.Size = max(cfg.Size, 1)
-	p := &Pool{open: open, cfg: cfg, turns: cfg.Size, members: make(map[*link.Link]*Lease)}
+	p := &Pool{open: open, cfg: cfg, turns: cfg.Size, members: make(map[*link.Link]*Lease), early: make(map[*link.Link]struct{})}
 	p.run, p.stop = context.WithCancel(context.Background())
 	p.mu.Lock()
 	p.topUp()
@@ -301,6 +302,8 @@ func (p *Pool) adopt(l *link.Link) {
 		}
 		lease.expires = lease.used.Add(max(d, 1))
 	}
+	_, lease.retired = p.early[l]
+	delete(p.early, l)
 	p.members[l] = lease
 	p.settle(lease)
 }
@@ -317,7 +320,7 @@ func (p *Pool) settle(l *Lease) {
 		close(w.got)
 		return
 	}
-	if p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle {
+	if l.retired || p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle {
 		p.remove(l)
 		return
 	}
@@ -387,6 +390,9 @@ func (p *Pool) Retire(l *link.Link) {
 	defer p.mu.Unlock()
 	m := p.members[l]
 	if m == nil {
+		if !p.closed && l.Alive() {
+			p.early[l] = struct{}{} // it is just being opened: see adopt
+		}
 		return
 	}
 	m.retired = true
@@ -404,6 +410,7 @@ func (p *Pool) Retire(l *link.Link) {
 func (p *Pool) Dropped(l *link.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.early, l)
 	m := p.members[l]
 	if m == nil {
 		return

@@ -167,7 +167,7 @@ func (h *Handshake) optIn() []step {
 // The commands are written at once, so that it takes one round trip, or two where
 // HELLO is refused. On an error nc is closed. The end of ctx ends it.
 func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, error) {
-	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), gone: make(chan struct{}), flushAt: 1}
+	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1}
 	l.wrote.L = &l.mu
 	l.scanner.SetLimits(cfg.Limits)
 	l.rbuf = make([]byte, l.readBuffer())

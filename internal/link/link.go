@@ -9,6 +9,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -64,6 +65,8 @@ type Config struct {
 	// to one user at a time; on shared links a sweeper looks at the contexts of
 	// all in flight every few milliseconds, which costs a call nothing.
 	WatchContexts bool
+	// Readers, if set, counts the link's reader, so that its owner can wait for it.
+	Readers *sync.WaitGroup
 	// Subscriber makes every frame go to OnPush: the link of a subscription, on
 	// which nothing is asked by Do.
 	Subscriber bool
@@ -95,6 +98,7 @@ type Link struct {
 	id   uint64   // immutable; unique within the process
 	info Info     // immutable after Open
 
+	down chan struct{} // closed when the link begins to die: by kill
 	gone chan struct{} // closed when the link has died and nobody uses it any more
 
 	mu sync.Mutex // guards the fields below
@@ -161,6 +165,10 @@ func (l *Link) LocalAddr() net.Addr { return l.nc.LocalAddr() }
 // goroutines have ended.
 func (l *Link) Gone() <-chan struct{} { return l.gone }
 
+// Down is closed when the link begins to die. Callbacks of the link that have to
+// wait for something end when it is.
+func (l *Link) Down() <-chan struct{} { return l.down }
+
 // Alive tells whether the link takes commands.
 func (l *Link) Alive() bool {
 	l.mu.Lock()
@@ -222,8 +230,12 @@ func (l *Link) kill(err error) {
 	}
 	l.phase = dead
 	l.err = err
+	close(l.down)
 	l.letIn()
 	l.mu.Unlock()
+	if t, ok := l.nc.(interface{ NetConn() net.Conn }); ok && !errors.Is(err, ErrDraining) {
+		_ = t.NetConn().Close() // TLS would first wait to say goodbye to a peer that may not listen
+	}
 	_ = l.nc.Close()
 }
 

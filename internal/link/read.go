@@ -9,7 +9,13 @@ import (
 // Start begins the link's life: from now on it is read, whether anybody waits for
 // a reply or not, so that a push on an idle link is seen at once. The pushes that
 // came during the handshake are delivered first.
-func (l *Link) Start() { go l.readLoop() }
+func (l *Link) Start() {
+	if l.cfg.Readers != nil {
+		l.cfg.Readers.Go(l.readLoop)
+		return
+	}
+	go l.readLoop()
+}
 
 // readLoop is the reader; it owns the link's end.
 func (l *Link) readLoop() {

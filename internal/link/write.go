@@ -69,6 +69,24 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
 	return nil
 }
 
+// WriteOnly writes commands that have no replies of their own, on the link of a
+// subscription. Callers take turns by themselves. The error is an *Error.
+func (l *Link) WriteOnly(wire []byte) error {
+	if d := l.cfg.Timeouts.Write(); d > 0 {
+		_ = l.nc.SetWriteDeadline(time.Now().Add(d))
+	}
+	n, err := l.nc.Write(wire)
+	if err == nil {
+		return nil
+	}
+	l.kill(err)
+	e := &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: l.Err()}
+	if n > 0 {
+		e.Delivery = MaybeSent
+	}
+	return e
+}
+
 // wait makes the batch wait for as long as its most patient call.
 func (b *batch) wait(d time.Duration) {
 	if d < 0 || b.patience < 0 {

@@ -1,0 +1,243 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/baton-go/redis/internal/lane"
+	"github.com/baton-go/redis/internal/link"
+)
+
+// Conn is a connection of one's own, taken from the pool with the first command and
+// given back by Close. What it does to the connection's state (SELECT, AUTH, CLIENT
+// SETNAME and so on) concerns nobody else: such a connection is closed, not given
+// back. Its methods are for one goroutine at a time.
+//
+// During a handoff a Conn stays on its connection; it is replaced when it is given
+// back. Where the server cuts it, commands fail with a *CommandError; the next one
+// gets a new connection, unless the state of the old one was changed.
+type Conn struct {
+	cmdable
+	statefulCmdable
+	hooks
+	s *session
+}
+
+// Conn gives a connection of one's own.
+func (c *Client) Conn() *Conn {
+	return newConn(&session{core: c.core}, c.hooks.list())
+}
+
+func newConn(s *session, inherited []Hook) *Conn {
+	cn := &Conn{s: s}
+	cn.hooks.init(chain{dial: s.core.opt.Dialer, process: s.process, pipeline: s.pipeline, tx: s.tx}, inherited)
+	cn.cmdable = cn.Process
+	cn.statefulCmdable = cn.Process
+	return cn
+}
+
+// connOn gives a Conn on a link that belongs to somebody else.
+func (c *core) connOn(l *link.Link) *Conn {
+	return newConn(&session{core: c, l: l, borrowed: true}, c.dialHooks.list())
+}
+
+func (c *Conn) detach() { _ = c.Close() }
+
+// Process sends a command on the connection.
+func (c *Conn) Process(ctx context.Context, cmd Cmder) error {
+	err := c.hooks.chain.Load().process(ctx, cmd)
+	if err != nil && cmd.base().err == nil {
+		cmd.SetErr(err)
+	}
+	return err
+}
+
+// Do sends a command given by its arguments, the name first.
+func (c *Conn) Do(ctx context.Context, args ...any) *Cmd {
+	cmd := NewCmd(ctx, args...)
+	_ = c.Process(ctx, cmd)
+	return cmd
+}
+
+// Pipeline starts to collect commands for the connection.
+func (c *Conn) Pipeline() Pipeliner { return c.pipe() }
+
+func (c *Conn) pipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().pipeline(ctx, cmds) })
+}
+
+// Pipelined collects the commands of fn and sends them together.
+func (c *Conn) Pipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.pipe().Pipelined(ctx, fn)
+}
+
+// TxPipeline starts to collect commands for a transaction.
+func (c *Conn) TxPipeline() Pipeliner { return c.txPipe() }
+
+func (c *Conn) txPipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().tx(ctx, cmds) })
+}
+
+// TxPipelined collects the commands of fn and sends them as one transaction.
+func (c *Conn) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.txPipe().Pipelined(ctx, fn)
+}
+
+// String names the connection by its client's address.
+func (c *Conn) String() string { return "Conn<" + c.s.core.opt.Addr + ">" }
+
+// Close gives the connection back. A second Close returns ErrClosed.
+func (c *Conn) Close() error { return c.s.close() }
+
+//------------------------------------------------------------------------------
+
+// session is a link held by one user.
+type session struct {
+	core     *core // immutable
+	borrowed bool  // l belongs to somebody else; immutable
+	watching bool  // a transaction's: see Tx; immutable
+
+	mu     sync.Mutex // guards the fields below
+	lease  *lane.Lease
+	l      *link.Link
+	dirty  bool // the link's state is not that of a fresh one
+	broken bool // a command's outcome is unknown, or the link is lost
+	closed bool
+}
+
+var (
+	errSessionClosed = errors.New("the connection was given back")
+	errSessionLost   = errors.New("the connection is lost, and its state with it; open a new one")
+)
+
+// take gives the session's link, and gets it with the first command.
+func (s *session) take(ctx context.Context, b *baseCmd) (*link.Link, error) {
+	s.mu.Lock()
+	if err := s.refusal(b); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
+	if s.l != nil {
+		defer s.mu.Unlock()
+		return s.l, nil
+	}
+	s.mu.Unlock()
+	lease, err := s.core.ep.Pool().Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.l != nil { // closed, or another goroutine was faster
+		s.core.ep.Pool().Put(lease, true)
+		return s.l, s.refusal(b)
+	}
+	s.lease, s.l, s.broken = lease, lease.Link, false
+	return s.l, nil
+}
+
+// refusal tells why a command can't be sent in this session; mu is held.
+func (s *session) refusal(b *baseCmd) error {
+	e := &link.Error{Endpoint: s.core.opt.Addr, Delivery: NotSent}
+	switch {
+	case s.core.invalid != nil:
+		e.Err = s.core.invalid
+	case s.closed:
+		e.Err = errSessionClosed
+	case s.broken && s.dirty:
+		e.Err = errSessionLost
+	case b != nil && b.lane == laneSession && b.flags()&flagPush != 0:
+		e.Err = errNoPipeline
+	default:
+		return nil
+	}
+	return e
+}
+
+// after notes what a command has done to the session.
+func (s *session) after(b *baseCmd, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b != nil && b.lane == laneSession {
+		switch b.Name() {
+		case "watch", "unwatch":
+		default:
+			s.dirty = true
+		}
+	}
+	if err == nil || s.borrowed {
+		return
+	}
+	s.broken = true
+	if s.lease != nil {
+		s.core.ep.Pool().Put(s.lease, false)
+		s.lease, s.l = nil, nil
+	}
+}
+
+func (s *session) close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	s.closed = true
+	lease, reuse := s.lease, !s.dirty && !s.broken
+	s.lease, s.l = nil, nil
+	s.mu.Unlock()
+	if lease != nil {
+		s.core.ep.Pool().Put(lease, reuse)
+	}
+	return nil
+}
+
+// process sends one command in the session. It is not sent again: what the link's
+// state meant to it is lost with the link.
+func (s *session) process(ctx context.Context, cmd Cmder) error {
+	b := cmd.base()
+	if b.err != nil && b.off == 0 {
+		return b.err
+	}
+	l, err := s.take(ctx, b)
+	if err == nil {
+		err = send(ctx, l, cmd)
+		s.after(b, err)
+	}
+	if err != nil {
+		b.err = (&tries{}).name(b, err)
+	}
+	return b.err
+}
+
+func (s *session) pipeline(ctx context.Context, cmds []Cmder) error {
+	return s.unit(ctx, cmds, sendMany)
+}
+
+func (s *session) tx(ctx context.Context, cmds []Cmder) error {
+	return s.unit(ctx, cmds, sendBlock)
+}
+
+func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
+	if _, err := s.core.admitAll(cmds); err != nil {
+		return err
+	}
+	l, err := s.take(ctx, nil)
+	n := 0
+	if err == nil {
+		n, err = send(ctx, l, cmds)
+		for _, cmd := range cmds {
+			if b := cmd.base(); b.lane == laneSession {
+				s.after(b, nil)
+			}
+		}
+		s.after(nil, err)
+	}
+	for _, cmd := range cmds[n:] {
+		if err != nil {
+			b := cmd.base()
+			b.err = (&tries{}).name(b, err)
+		}
+	}
+	return s.core.outcome(cmds)
+}

@@ -1,0 +1,73 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// NewDialer makes the dialer that a client uses where Options.Dialer is nil: TCP
+// with keep-alive, or a unix socket, looked up by Options.Resolver, with TLS where
+// Options.TLSConfig is set.
+func NewDialer(opt *Options) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return newDialer(opt.withDefaults())
+}
+
+// keepAlive is how soon the system asks an idle peer whether it is still there.
+const keepAlive = 5 * time.Minute
+
+func newDialer(opt *Options) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: max(opt.DialTimeout, 0), KeepAlive: keepAlive}
+	resolver := opt.Resolver
+	var config *tls.Config
+	if opt.TLSConfig != nil {
+		config = opt.TLSConfig.Clone()
+		if config.ServerName == "" && !config.InsecureSkipVerify {
+			// The name of the configured host, wherever a handoff leads to.
+			if host, _, err := net.SplitHostPort(opt.Addr); err == nil {
+				config.ServerName = host
+			}
+		}
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := dialAny(ctx, d, resolver, network, addr)
+		if err != nil || config == nil {
+			return nc, err
+		}
+		t := tls.Client(nc, config)
+		if err := t.HandshakeContext(ctx); err != nil {
+			_ = nc.Close()
+			return nil, fmt.Errorf("TLS: %w", err)
+		}
+		return t, nil
+	}
+}
+
+// dialAny dials the addresses of a host one after the other until one answers. A
+// resolver of the user's is asked; the system's is left to the dialer, which then
+// races the address families.
+func dialAny(ctx context.Context, d *net.Dialer, r Resolver, network, addr string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if network == "unix" || err != nil || r == nil || r == Resolver(net.DefaultResolver) || net.ParseIP(host) != nil {
+		return d.DialContext(ctx, network, addr)
+	}
+	ips, err := r.LookupHost(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, ip := range ips {
+		nc, err := d.DialContext(ctx, network, net.JoinHostPort(ip, port))
+		if err == nil {
+			return nc, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return nil, &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,289 @@
+// Package endpoint is one server address with all links to it: its lanes, its
+// maintenance state, and the one owner that carries out what the maintenance
+// machine decides.
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/baton-go/redis/internal/lane"
+	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/maintnotifications"
+)
+
+// Resolver looks host names up; *net.Resolver is one.
+type Resolver interface {
+	LookupHost(ctx context.Context, host string) ([]string, error)
+}
+
+// Config is what an endpoint needs to know. It is not changed after New.
+type Config struct {
+	Network string // "tcp" or "unix"
+	Addr    string // the configured address
+	TLS     bool   // the dialer speaks TLS; decides the endpoint type to ask for
+
+	// Dial opens a socket; it is called with the address to use, which is another
+	// one than Addr during a handoff.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Resolver finds out whether the addresses of Addr's host have changed.
+	Resolver Resolver
+	// Handshake gives what to tell the server; it is called for each link, so that
+	// credentials may change.
+	Handshake func(ctx context.Context) (link.Handshake, error)
+	// OnLink is called with each new link of the lanes before it is used by anybody
+	// else; an error closes it. nil: nothing.
+	OnLink func(ctx context.Context, l *link.Link) error
+	// OnPush gets the pushes that are no maintenance notices: the name, and all
+	// elements with it. It runs on the endpoint's owner, never on a reader. Only
+	// those pushes are passed on that WantsPush is true for.
+	OnPush    func(l *link.Link, args []any)
+	WantsPush func(name string) bool
+
+	DialTimeout  time.Duration // for one connection attempt
+	DialRetries  int           // attempts of one dial; at least 1
+	DialBackoff  func(attempt int) time.Duration
+	ReadTimeout  time.Duration // 0 or less: none
+	WriteTimeout time.Duration // 0 or less: none
+	ReadBuffer   int           // bytes; 0: the link's default
+
+	Pool  lane.PoolConfig
+	Maint *maintnotifications.Config // with its defaults applied; never nil
+	// Manager sees what the maintenance system does; never nil.
+	Manager *maintnotifications.Manager
+	Logger  *slog.Logger // never nil
+}
+
+// Endpoint is one address with its links. Safe for concurrent use.
+//
+// Lock order: mu is never held while a lane's or a link's lock is taken, nor the
+// other way round.
+type Endpoint struct {
+	cfg      Config         // immutable
+	timeouts *link.Timeouts // shared with every link
+	shared   *lane.Shared
+	pool     *lane.Pool
+
+	run     context.Context // ends at Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup // the owner, workers, lookups
+	readers sync.WaitGroup // of the links
+
+	wasUp   atomic.Bool              // a link was open once
+	targets atomic.Pointer[[]string] // where to dial, best first; nil: the configured address
+
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	links   map[uint64]*entry // every link that has not died
+	refusal refusal
+	events  []event // for the owner
+	owned   bool    // the owner is running
+	timer   *time.Timer
+	jobs    []job // handoffs to do
+	workers int
+	resting int // workers without work
+
+	wake chan struct{} // to resting workers; never closed
+
+	// The owner's.
+	machine *maintnotifications.Machine
+	relaxed bool
+}
+
+// entry is a link with what depends on its use.
+type entry struct {
+	l      *link.Link
+	move   mover
+	retire func() // no new work; close when drained
+	gone   func() // it has died
+}
+
+// A mover replaces the entry's link by one to the first of targets that works, so
+// that the replacement serves before the old link drains.
+type mover func(ctx context.Context, targets []string) error
+
+// refusal remembers that the server would not send notifications.
+type refusal struct {
+	by    string // link.Info.Identity
+	until time.Time
+}
+
+// refusalMemory is how long a server that has refused the opt-in is not asked
+// again; one of another version is asked at once.
+const refusalMemory = 10 * time.Minute
+
+// New makes an endpoint. Nothing is dialled and no goroutine started before it is
+// used, but for MinIdle links of the pool.
+func New(cfg Config) *Endpoint {
+	e := &Endpoint{
+		cfg:      cfg,
+		timeouts: link.NewTimeouts(cfg.ReadTimeout, cfg.WriteTimeout),
+		links:    make(map[uint64]*entry),
+		wake:     make(chan struct{}, max(cfg.Maint.MaxWorkers, 1)),
+	}
+	e.run, e.stop = context.WithCancel(context.Background())
+	e.machine = maintnotifications.NewMachine(maintnotifications.MachineConfig{
+		Addr:                       cfg.Addr,
+		RelaxedTimeout:             cfg.Maint.RelaxedTimeout,
+		HandoffTimeout:             cfg.Maint.HandoffTimeout,
+		PostHandoffRelaxedDuration: cfg.Maint.PostHandoffRelaxedDuration,
+		MaxHandoffRetries:          cfg.Maint.MaxHandoffRetries,
+		Jitter:                     jitter,
+	})
+	e.shared = lane.NewShared(func(ctx context.Context) (*link.Link, error) {
+		return e.open(ctx, e.sharedUse())
+	})
+	e.pool = lane.NewPool(cfg.Pool, func(ctx context.Context) (*link.Link, error) {
+		return e.open(ctx, e.pooledUse())
+	})
+	return e
+}
+
+// Shared is the lane of ordinary commands.
+func (e *Endpoint) Shared() *lane.Shared { return e.shared }
+
+// Pool is the lane of those who need a link of their own.
+func (e *Endpoint) Pool() *lane.Pool { return e.pool }
+
+// Addr is the configured address.
+func (e *Endpoint) Addr() string { return e.cfg.Addr }
+
+// WasUp tells whether a link to the endpoint was ever open.
+func (e *Endpoint) WasUp() bool { return e.wasUp.Load() }
+
+// Timeouts are those of the endpoint's links.
+func (e *Endpoint) Timeouts() *link.Timeouts { return e.timeouts }
+
+// Links is the number of live links: on the shared lane, in the pool, beside them.
+func (e *Endpoint) Links() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.links)
+}
+
+// Close ends all links at once and returns when every goroutine of the endpoint has
+// ended. Handoffs going on are broken off.
+func (e *Endpoint) Close() {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return
+	}
+	e.closed = true
+	e.jobs, e.events = nil, nil
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	links := make([]*link.Link, 0, len(e.links))
+	for _, en := range e.links {
+		links = append(links, en.l)
+	}
+	e.mu.Unlock()
+	e.stop()
+	e.shared.Close()
+	e.pool.Close()
+	for _, l := range links {
+		l.Close(link.ErrClosed)
+	}
+	e.work.Wait()
+	e.readers.Wait()
+}
+
+// use says what a link is for: what its configuration and its entry are like.
+type use struct {
+	subscriber bool
+	lent       bool // to one user at a time
+	onFrame    func(l *link.Link, frame []byte)
+	entry      func(l *link.Link) *entry
+}
+
+// sharedUse is for the link of the shared lane.
+func (e *Endpoint) sharedUse() use {
+	return use{entry: func(l *link.Link) *entry {
+		return &entry{
+			l: l,
+			move: func(ctx context.Context, targets []string) error {
+				next, err := e.openAt(ctx, e.sharedUse(), targets)
+				if err != nil {
+					return err
+				}
+				if cur := e.shared.Current(); cur != nil && cur != l {
+					next.Drain() // the lane has moved by itself
+					l.Drain()
+					return nil
+				}
+				if !e.shared.Replace(next) {
+					return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
+				}
+				l.Drain()
+				return nil
+			},
+			retire: func() { e.shared.Dropped(l); l.Drain() },
+			gone:   func() { e.shared.Dropped(l) },
+		}
+	}}
+}
+
+var errReplacementDied = errors.New("the new link has died before it could serve")
+
+// pooledUse is for the links of the pool.
+func (e *Endpoint) pooledUse() use {
+	return use{lent: true, entry: func(l *link.Link) *entry {
+		return &entry{
+			l: l,
+			move: func(ctx context.Context, targets []string) error {
+				next, err := e.openAt(ctx, e.pooledUse(), targets)
+				if err != nil {
+					return err
+				}
+				if !e.pool.Add(next) {
+					return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
+				}
+				e.pool.Retire(l)
+				return nil
+			},
+			retire: func() { e.pool.Retire(l) },
+			gone:   func() { e.pool.Dropped(l) },
+		}
+	}}
+}
+
+// Dedicated says what a link beside the lanes is for: a subscription.
+type Dedicated struct {
+	OnFrame func(l *link.Link, frame []byte) // see link.Config.OnPush
+	OnGone  func(l *link.Link)               // the link has died; nil: nothing
+	// Move is told to replace the link; see OpenDedicatedAt. nil: it is left alone
+	// until its server closes it.
+	Move func(ctx context.Context, l *link.Link, targets []string) error
+}
+
+// OpenDedicated opens a link that belongs to the caller alone, in no lane.
+func (e *Endpoint) OpenDedicated(ctx context.Context, d Dedicated) (*link.Link, error) {
+	return e.open(ctx, e.dedicatedUse(d))
+}
+
+// OpenDedicatedAt is OpenDedicated during a handoff: one attempt at each target.
+func (e *Endpoint) OpenDedicatedAt(ctx context.Context, d Dedicated, targets []string) (*link.Link, error) {
+	return e.openAt(ctx, e.dedicatedUse(d), targets)
+}
+
+func (e *Endpoint) dedicatedUse(d Dedicated) use {
+	return use{subscriber: true, lent: true, onFrame: d.OnFrame, entry: func(l *link.Link) *entry {
+		en := &entry{l: l, retire: func() {}, gone: func() {}}
+		if d.OnGone != nil {
+			en.gone = func() { d.OnGone(l) }
+		}
+		if d.Move != nil {
+			en.move = func(ctx context.Context, targets []string) error { return d.Move(ctx, l, targets) }
+			en.retire = func() { l.Close(errRetired) }
+		}
+		return en
+	}}
+}
+
+var errRetired = errors.New("the endpoint is being retired and no replacement could be reached")

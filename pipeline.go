@@ -1,0 +1,398 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// Pipeliner collects commands, to be sent together by Exec.
+type Pipeliner interface {
+	StatefulCmdable
+
+	// Len is the number of commands collected.
+	Len() int
+	// Do collects a command given by its arguments, the name first.
+	Do(ctx context.Context, args ...any) *Cmd
+	// Process collects a command.
+	Process(ctx context.Context, cmd Cmder) error
+	// BatchProcess collects several.
+	BatchProcess(ctx context.Context, cmds ...Cmder) error
+	// Discard forgets what was collected.
+	Discard()
+	// Exec sends what was collected, and forgets it.
+	Exec(ctx context.Context) ([]Cmder, error)
+	// Cmds are the commands collected.
+	Cmds() []Cmder
+}
+
+// Pipeline collects commands and sends them together: in one write, as one unit on
+// one connection, and other callers' commands never come in between. It is not safe
+// for concurrent use.
+type Pipeline struct {
+	cmdable
+	statefulCmdable
+
+	exec ProcessPipelineHook
+	cmds []Cmder
+}
+
+var _ Pipeliner = (*Pipeline)(nil)
+
+func newPipeline(exec ProcessPipelineHook) *Pipeline {
+	p := &Pipeline{exec: exec}
+	p.cmdable = p.Process
+	p.statefulCmdable = p.Process
+	return p
+}
+
+// Len is the number of commands collected.
+func (p *Pipeline) Len() int { return len(p.cmds) }
+
+// Cmds are the commands collected.
+func (p *Pipeline) Cmds() []Cmder { return p.cmds }
+
+// Do collects a command given by its arguments, the name first.
+func (p *Pipeline) Do(ctx context.Context, args ...any) *Cmd {
+	cmd := NewCmd(ctx, args...)
+	_ = p.Process(ctx, cmd)
+	return cmd
+}
+
+// Process collects a command.
+func (p *Pipeline) Process(_ context.Context, cmd Cmder) error {
+	p.cmds = append(p.cmds, cmd)
+	return nil
+}
+
+// BatchProcess collects several commands.
+func (p *Pipeline) BatchProcess(_ context.Context, cmds ...Cmder) error {
+	p.cmds = append(p.cmds, cmds...)
+	return nil
+}
+
+// Discard forgets what was collected.
+func (p *Pipeline) Discard() { p.cmds = nil }
+
+// Exec sends what was collected and waits for all replies. It gives the commands,
+// and the error of the first one that failed. With nothing collected it does nothing.
+func (p *Pipeline) Exec(ctx context.Context) ([]Cmder, error) {
+	if len(p.cmds) == 0 {
+		return nil, nil
+	}
+	cmds := p.cmds
+	p.cmds = nil
+	return cmds, p.exec(ctx, cmds)
+}
+
+// Pipelined calls fn with the pipeline itself and then Exec.
+func (p *Pipeline) Pipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	if err := fn(p); err != nil {
+		return nil, err
+	}
+	return p.Exec(ctx)
+}
+
+// Pipeline gives the pipeline itself.
+func (p *Pipeline) Pipeline() Pipeliner { return p }
+
+// TxPipelined is Pipelined.
+func (p *Pipeline) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return p.Pipelined(ctx, fn)
+}
+
+// TxPipeline gives the pipeline itself.
+func (p *Pipeline) TxPipeline() Pipeliner { return p }
+
+// Pipeline starts to collect commands.
+func (c *Client) Pipeline() Pipeliner { return c.pipe() }
+
+func (c *Client) pipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().pipeline(ctx, cmds) })
+}
+
+// Pipelined collects the commands of fn and sends them together. An error of fn is
+// returned, and nothing is sent.
+func (c *Client) Pipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.pipe().Pipelined(ctx, fn)
+}
+
+// TxPipeline starts to collect commands for a transaction: Exec puts them between
+// MULTI and EXEC and sends all at once.
+func (c *Client) TxPipeline() Pipeliner { return c.txPipe() }
+
+func (c *Client) txPipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().tx(ctx, cmds) })
+}
+
+// TxPipelined collects the commands of fn and sends them as one transaction.
+func (c *Client) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.txPipe().Pipelined(ctx, fn)
+}
+
+//------------------------------------------------------------------------------
+
+// many takes the replies of a pipeline.
+type many struct {
+	cmds []Cmder
+	rd   resp.Reader
+	wire []byte
+}
+
+func (m *many) Reply(i int, frame []byte) {
+	m.rd = resp.NewReader(frame)
+	cmd := m.cmds[i]
+	cmd.base().settle(cmd.readReply(&m.rd))
+}
+
+var manys = sync.Pool{New: func() any { return new(many) }} //nolint:gochecknoglobals // pool
+
+// keepWire is how large the buffer of a pipeline may be to be kept for the next.
+const keepWire = 64 << 10
+
+// sendMany sends commands as one unit and tells how many were answered.
+func sendMany(ctx context.Context, d doer, cmds []Cmder) (int, error) {
+	m := manys.Get().(*many)
+	m.cmds = cmds
+	q := link.Request{Replies: len(cmds), Sink: m}
+	for _, cmd := range cmds {
+		b := cmd.base()
+		m.wire = append(m.wire, b.wire()...)
+		if b.wait < 0 || q.Patience < 0 {
+			q.Patience = -1
+		} else {
+			q.Patience += b.wait
+		}
+	}
+	q.Wire = m.wire
+	n, err := d.Do(ctx, q)
+	m.cmds, m.rd = nil, resp.Reader{}
+	if m.wire = m.wire[:0]; err == nil && cap(m.wire) <= keepWire {
+		manys.Put(m)
+	}
+	return n, err
+}
+
+// processPipeline is what a client does with a pipeline after its hooks. What is not
+// answered is judged command by command, and what may be is sent again, in order.
+func (c *core) processPipeline(ctx context.Context, cmds []Cmder) error {
+	need, err := c.admitAll(cmds)
+	if err != nil {
+		return err
+	}
+	var t tries
+	for rest := cmds; len(rest) > 0; {
+		n, err := c.sendUnit(ctx, need, rest, sendMany)
+		var pause time.Duration
+		rest, pause = c.unanswered(ctx, &t, rest, n, err)
+		if len(rest) > 0 && !sleep(ctx, pause) {
+			break
+		}
+	}
+	return c.outcome(cmds)
+}
+
+// admitAll tells on which lane commands go together, or why they are not sent.
+func (c *core) admitAll(cmds []Cmder) (laneKind, error) {
+	need := laneShared
+	err := c.unusable()
+	for i, cmd := range cmds {
+		b := cmd.base()
+		if b.err != nil && b.off == 0 && err == nil {
+			err = fmt.Errorf("redis: nothing of the pipeline was sent because of command %d: %w", i+1, b.err)
+		}
+		need = max(need, b.lane)
+		if b.lane == laneSession && b.flags()&flagPush != 0 && err == nil {
+			err = &CommandError{Command: b.Name(), Endpoint: c.opt.Addr, Delivery: NotSent, Err: errNoPipeline}
+		}
+	}
+	if err == nil && c.opt.Limiter != nil {
+		err = c.opt.Limiter.Allow()
+	}
+	if err != nil {
+		setErrs(cmds, err)
+	}
+	return need, err
+}
+
+var errNoPipeline = errors.New("this command turns the connection into a stream, so it can't be in a pipeline")
+
+// setErrs gives an error to those commands that have none.
+func setErrs(cmds []Cmder, err error) {
+	for _, cmd := range cmds {
+		if cmd.base().err == nil {
+			cmd.SetErr(err)
+		}
+	}
+}
+
+// unit sends commands together and tells how many of them have an outcome.
+type unit func(ctx context.Context, d doer, cmds []Cmder) (int, error)
+
+// sendUnit sends commands together on the lane that they need.
+func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send unit) (int, error) {
+	if need == laneShared {
+		return send(ctx, c.ep.Shared(), cmds)
+	}
+	lease, err := c.ep.Pool().Get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := send(ctx, lease.Link, cmds)
+	// A connection whose state was changed is not lent to anybody else.
+	c.ep.Pool().Put(lease, err == nil && need != laneSession)
+	return n, err
+}
+
+// unanswered judges those commands of a pipeline that have no outcome yet, of which
+// the first n were answered, and gives those to be sent again after a pause.
+func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, err error) (rest []Cmder, pause time.Duration) {
+	was := *t
+	consider := func(cmd Cmder, err error) {
+		b := cmd.base()
+		one := was // all commands of the pipeline count as one attempt
+		p, again := c.judge(ctx, &one, b, err)
+		b.err = one.name(b, err) // until it is sent again
+		if !again {
+			return
+		}
+		*t = one
+		pause = max(pause, p)
+		rest = append(rest, cmd)
+	}
+	for i, cmd := range cmds {
+		switch e := cmd.base().err; {
+		case i >= n:
+			consider(cmd, err)
+		case e != nil && notReady(e):
+			consider(cmd, e)
+		}
+	}
+	return rest, pause
+}
+
+// outcome is the error of the first command that failed.
+func (c *core) outcome(cmds []Cmder) error {
+	var first error
+	for _, cmd := range cmds {
+		if first = cmd.base().err; first != nil {
+			break
+		}
+	}
+	if c.opt.Limiter != nil {
+		c.opt.Limiter.ReportResult(first)
+	}
+	return first
+}
+
+//------------------------------------------------------------------------------
+
+// block takes the replies of MULTI, commands, EXEC.
+type block struct {
+	many
+	err error // of the whole: what EXEC or MULTI has answered
+}
+
+// The commands around a transaction, encoded.
+const (
+	multiWire = "*1\r\n$5\r\nmulti\r\n"
+	execWire  = "*1\r\n$4\r\nexec\r\n"
+)
+
+func (b *block) Reply(i int, frame []byte) {
+	r := resp.NewReader(frame)
+	switch {
+	case i == 0:
+		if _, err := r.Bytes(); err != nil {
+			b.err = err
+		}
+	case i <= len(b.cmds):
+		if _, err := r.Bytes(); err != nil { // not queued
+			b.cmds[i-1].base().settle(err)
+		}
+	default:
+		b.exec(&r, frame)
+	}
+}
+
+// exec gives each command its part of EXEC's reply.
+func (b *block) exec(r *resp.Reader, frame []byte) {
+	n, err := r.ArrayLen()
+	switch {
+	case errors.Is(err, resp.Nil):
+		b.err = TxFailedErr
+	case err != nil:
+		b.err = err
+	case n != len(b.cmds):
+		b.err = fmt.Errorf("redis: exec: %d replies for %d commands", n, len(b.cmds))
+	}
+	if b.err != nil {
+		return
+	}
+	for _, cmd := range b.cmds {
+		// A command that reads less than its part must not shift those behind it.
+		from := len(frame) - r.Len()
+		if err := r.Skip(); err != nil {
+			b.err = err
+			return
+		}
+		b.rd = resp.NewReader(frame[from : len(frame)-r.Len()])
+		cmd.base().settle(cmd.readReply(&b.rd))
+	}
+}
+
+// sendBlock sends commands as a transaction.
+func sendBlock(ctx context.Context, d doer, cmds []Cmder) (int, error) {
+	b := &block{many: many{cmds: cmds}}
+	b.wire = append(b.wire, multiWire...)
+	for _, cmd := range cmds {
+		b.wire = append(b.wire, cmd.base().wire()...)
+	}
+	b.wire = append(b.wire, execWire...)
+	_, err := d.Do(ctx, link.Request{Wire: b.wire, Replies: len(cmds) + 2, Sink: b})
+	if err != nil {
+		return 0, err
+	}
+	if b.err != nil {
+		setErrs(cmds, b.err)
+	}
+	return len(cmds), nil
+}
+
+// processTx is what a client does with a transaction after its hooks. It goes whole
+// to one connection, and is sent again only where nothing of it was sent.
+func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
+	need, err := c.admitAll(cmds)
+	if err != nil {
+		return err
+	}
+	if need == laneExclusive {
+		need = laneShared // within MULTI nothing blocks
+	}
+	var t tries
+	for {
+		_, err := c.sendUnit(ctx, need, cmds, sendBlock)
+		if err == nil {
+			return c.outcome(cmds)
+		}
+		pause, again := c.judge(ctx, &t, &txCmd, err)
+		if !again || !sleep(ctx, pause) {
+			setErrs(cmds, t.name(&txCmd, err))
+			return c.outcome(cmds)
+		}
+	}
+}
+
+// txCmd stands for a whole transaction where it is judged: it is never idempotent.
+var txCmd = *newTxCmd() //nolint:gochecknoglobals // constant
+
+func newTxCmd() *baseCmd {
+	b := &baseCmd{}
+	b.begin("multi/exec")
+	return b
+}

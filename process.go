@@ -1,0 +1,205 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/internal/endpoint"
+	"github.com/baton-go/redis/internal/lane"
+	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// single takes the reply of one command. Link.Do promises that no reply is taken
+// after it has returned, so singles are pooled.
+type single struct {
+	cmd Cmder
+	rd  resp.Reader
+}
+
+func (s *single) Reply(_ int, frame []byte) {
+	s.rd = resp.NewReader(frame)
+	s.cmd.base().settle(s.cmd.readReply(&s.rd))
+}
+
+var singles = sync.Pool{New: func() any { return new(single) }} //nolint:gochecknoglobals // pool
+
+// doer sends a request: a lane or a link.
+type doer interface {
+	Do(ctx context.Context, q link.Request) (int, error)
+}
+
+// send sends one command through d. The error is an *CommandError; an error reply
+// of the server is in the command.
+func send(ctx context.Context, d doer, cmd Cmder) error {
+	b := cmd.base()
+	s := singles.Get().(*single)
+	s.cmd = cmd
+	_, err := d.Do(ctx, link.Request{Wire: b.wire(), Replies: 1, Sink: s, Patience: b.wait})
+	*s = single{}
+	singles.Put(s)
+	return err
+}
+
+// process is what a client does with one command after its hooks.
+func (c *core) process(ctx context.Context, cmd Cmder) error {
+	b := cmd.base()
+	if b.err != nil && b.off == 0 {
+		return b.err // an argument that can't be encoded
+	}
+	if err := c.admit(b); err != nil {
+		cmd.SetErr(err)
+		return err
+	}
+	err := c.attempts(ctx, cmd)
+	if c.opt.Limiter != nil {
+		c.opt.Limiter.ReportResult(err)
+	}
+	return err
+}
+
+// admit tells why a command must not be sent at all.
+func (c *core) admit(b *baseCmd) error {
+	if err := c.unusable(); err != nil {
+		return err
+	}
+	if b.lane == laneSession {
+		return &CommandError{Command: b.Name(), Endpoint: c.opt.Addr, Delivery: NotSent, Err: errSession}
+	}
+	if c.opt.Limiter != nil {
+		return c.opt.Limiter.Allow()
+	}
+	return nil
+}
+
+// attempts sends a command until it has an outcome that counts.
+func (c *core) attempts(ctx context.Context, cmd Cmder) error {
+	b := cmd.base()
+	var t tries
+	for {
+		err := c.sendOnce(ctx, cmd)
+		if err == nil && (b.err == nil || !notReady(b.err)) {
+			return b.err
+		}
+		if err == nil {
+			err = b.err
+		}
+		pause, again := c.judge(ctx, &t, b, err)
+		if !again {
+			err = t.name(b, err)
+			b.err = err
+			return err
+		}
+		if !sleep(ctx, pause) {
+			err = t.name(b, err)
+			b.err = err
+			return err
+		}
+	}
+}
+
+// sendOnce sends a command on the lane that it needs.
+func (c *core) sendOnce(ctx context.Context, cmd Cmder) error {
+	if cmd.base().lane == laneShared {
+		return send(ctx, c.ep.Shared(), cmd)
+	}
+	lease, err := c.ep.Pool().Get(ctx)
+	if err != nil {
+		return err
+	}
+	err = send(ctx, lease.Link, cmd)
+	c.ep.Pool().Put(lease, err == nil)
+	return err
+}
+
+// tries is what judge remembers of a command.
+type tries struct {
+	began time.Time // when it first failed
+	sent  int       // how often it was sent again although it had been sent
+	idle  int       // how often it was tried again because it could not be sent
+}
+
+// name completes an error with the command and the number of attempts.
+func (t *tries) name(b *baseCmd, err error) error {
+	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
+	if !ok {
+		return err // the server's answer
+	}
+	named := *e
+	named.Command = b.Name()
+	named.Attempts = 1 + t.sent + t.idle
+	return &named
+}
+
+// judge decides whether a command that failed with err is tried again, and after
+// which pause. It is the one place that decides it:
+//   - not sent: yes, until PoolTimeout has passed since it first failed, unless the
+//     endpoint was never reached, the pool is full, or trying again is in vain;
+//   - sent and not answered: only if the command is idempotent, MaxRetries times;
+//   - answered that the server is not ready: MaxRetries times, as nothing was done;
+//   - any other answer: no.
+func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (pause time.Duration, again bool) {
+	if ctx.Err() != nil {
+		return 0, false
+	}
+	if t.began.IsZero() {
+		t.began = time.Now()
+	}
+	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
+	if ok && e.Delivery == NotSent {
+		if !c.waitsFor(e) || time.Since(t.began) >= c.opt.PoolTimeout {
+			return 0, false
+		}
+		t.idle++
+		return min(c.opt.backoff(min(t.idle-1, 4)), longestIdlePause), true
+	}
+	if ok && !b.isIdempotent() || !ok && !notReady(err) {
+		return 0, false
+	}
+	if t.sent >= c.opt.MaxRetries {
+		return 0, false
+	}
+	t.sent++
+	return c.opt.backoff(t.sent - 1), true
+}
+
+// longestIdlePause is how soon at the latest a command that could not be sent is
+// tried again, so that it goes out soon after the server is back.
+const longestIdlePause = 250 * time.Millisecond
+
+// waitsFor tells whether a command that could not be sent should wait for a
+// connection.
+func (c *core) waitsFor(e *link.Error) bool {
+	switch {
+	case errors.Is(e, link.ErrClosed), errors.Is(e, lane.ErrPoolTimeout), errors.Is(e, lane.ErrPoolExhausted):
+		return false
+	case endpoint.Permanent(e):
+		return false
+	}
+	// A server that was never there is reported at once: its address may be wrong.
+	return c.ep.WasUp()
+}
+
+// notReady tells whether the server has answered that it can't execute commands
+// for the time being. It has then not executed this one.
+func notReady(err error) bool {
+	return IsLoadingError(err) || IsReadOnlyError(err) || IsMasterDownError(err) ||
+		IsClusterDownError(err) || IsTryAgainError(err) || IsMaxClientsError(err)
+}
+
+// sleep waits; false: the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,188 @@
+package redis
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseURL makes Options of a URL:
+//
+//	redis://user:password@host:6379/2?option=value   a database, by TCP
+//	rediss://...                                     the same with TLS
+//	unix://user:password@/path/to/socket?db=2        a unix socket
+//
+// Options are the fields' names in lower case with underscores: protocol,
+// client_name, max_retries, min_retry_backoff, max_retry_backoff, dial_timeout,
+// dialer_retries, dialer_retry_timeout, read_timeout, write_timeout, pool_fifo,
+// pool_size, pool_timeout, min_idle_conns, max_idle_conns, max_active_conns,
+// conn_max_idle_time, conn_max_lifetime, conn_max_lifetime_jitter,
+// max_concurrent_dials, skip_verify, db. Durations are numbers of seconds or have a
+// unit ("250ms"); 0 or less means none. Every problem of the URL is reported; the
+// password is not.
+func ParseURL(redisURL string) (*Options, error) {
+	u, err := url.Parse(redisURL)
+	if err != nil {
+		// The parser's error repeats the URL, and with it the password.
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("redis: invalid URL: %w", err)
+	}
+	o := &Options{}
+	if u.User != nil {
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+	}
+	switch u.Scheme {
+	case "redis", "rediss":
+		err = o.setHost(u)
+	case "unix":
+		o.Network, o.Addr = "unix", u.Path
+		if strings.TrimSpace(u.Path) == "" {
+			err = errors.New("redis: a unix URL needs the socket's path")
+		}
+	default:
+		return nil, fmt.Errorf("redis: URL scheme %q is none of redis, rediss, unix", u.Scheme)
+	}
+	return o, errors.Join(err, o.setQuery(u.Query()))
+}
+
+// setHost takes host, port and database, and turns on TLS.
+func (o *Options) setHost(u *url.URL) error {
+	o.Network = "tcp"
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		host = "localhost"
+	}
+	if port == "" {
+		port = "6379"
+	}
+	o.Addr = net.JoinHostPort(host, port)
+	if u.Scheme == "rediss" {
+		o.TLSConfig = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	}
+	db := strings.Trim(u.Path, "/")
+	if db == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(db)
+	if err != nil || n < 0 {
+		return fmt.Errorf("redis: invalid database number %q", db)
+	}
+	o.DB = n
+	return nil
+}
+
+// setQuery takes the options of a URL.
+func (o *Options) setQuery(q url.Values) error {
+	p := queryParser{q: q}
+	p.int("db", &o.DB)
+	p.int("protocol", &o.Protocol)
+	p.string("client_name", &o.ClientName)
+	p.int("max_retries", &o.MaxRetries)
+	p.duration("min_retry_backoff", &o.MinRetryBackoff)
+	p.duration("max_retry_backoff", &o.MaxRetryBackoff)
+	p.duration("dial_timeout", &o.DialTimeout)
+	p.int("dialer_retries", &o.DialerRetries)
+	p.duration("dialer_retry_timeout", &o.DialerRetryTimeout)
+	p.duration("read_timeout", &o.ReadTimeout)
+	p.duration("write_timeout", &o.WriteTimeout)
+	p.bool("pool_fifo", &o.PoolFIFO)
+	p.int("pool_size", &o.PoolSize)
+	p.int("max_concurrent_dials", &o.MaxConcurrentDials)
+	p.duration("pool_timeout", &o.PoolTimeout)
+	p.int("min_idle_conns", &o.MinIdleConns)
+	p.int("max_idle_conns", &o.MaxIdleConns)
+	p.int("max_active_conns", &o.MaxActiveConns)
+	p.duration("conn_max_idle_time", &o.ConnMaxIdleTime)
+	p.duration("idle_timeout", &o.ConnMaxIdleTime) // older name
+	p.duration("conn_max_lifetime", &o.ConnMaxLifetime)
+	p.duration("max_conn_age", &o.ConnMaxLifetime) // older name
+	p.duration("conn_max_lifetime_jitter", &o.ConnMaxLifetimeJitter)
+	skip := false
+	p.bool("skip_verify", &skip)
+	if skip && o.TLSConfig != nil {
+		o.TLSConfig.InsecureSkipVerify = true
+	}
+	for name := range q {
+		p.errs = append(p.errs, fmt.Errorf("redis: unknown URL option %q", name))
+	}
+	return errors.Join(p.errs...)
+}
+
+// queryParser takes options out of q and collects what is wrong with them.
+type queryParser struct {
+	q    url.Values
+	errs []error
+}
+
+// take gives the last value of an option; ok false: it is not there, or empty.
+func (p *queryParser) take(name string) (string, bool) {
+	v := p.q[name]
+	delete(p.q, name)
+	if len(v) == 0 || v[len(v)-1] == "" {
+		return "", false
+	}
+	return v[len(v)-1], true
+}
+
+func (p *queryParser) bad(name, value, want string) {
+	p.errs = append(p.errs, fmt.Errorf("redis: URL option %s: %q is no %s", name, value, want))
+}
+
+func (p *queryParser) string(name string, to *string) {
+	if v, ok := p.take(name); ok {
+		*to = v
+	}
+}
+
+func (p *queryParser) int(name string, to *int) {
+	v, ok := p.take(name)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		p.bad(name, v, "number")
+		return
+	}
+	*to = n
+}
+
+func (p *queryParser) bool(name string, to *bool) {
+	v, ok := p.take(name)
+	if !ok {
+		return
+	}
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		p.bad(name, v, "boolean")
+		return
+	}
+	*to = b
+}
+
+func (p *queryParser) duration(name string, to *time.Duration) {
+	v, ok := p.take(name)
+	if !ok {
+		return
+	}
+	d, err := time.ParseDuration(v)
+	if n, convErr := strconv.Atoi(v); convErr == nil {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil {
+		p.bad(name, v, "duration")
+		return
+	}
+	if d <= 0 {
+		d = -1 // none
+	}
+	*to = d
+}
