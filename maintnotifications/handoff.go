@@ -6,12 +6,17 @@ import (
 	"time"
 )
 
-// advance does what is due of an operation that has not ended.
-func (m *Machine) advance(op *movingOp) {
-	if !m.now.Before(op.end) {
-		m.endOp(op)
-		return
+// endOps ends the operations whose time is over.
+func (m *Machine) endOps() {
+	for _, op := range m.ops {
+		if !op.ended && !m.now.Before(op.end) {
+			m.endOp(op)
+		}
 	}
+}
+
+// advance does what is due of an operation whose time is not over.
+func (m *Machine) advance(op *movingOp) {
 	if m.polls(op) {
 		if !op.fellBack && !m.now.Before(op.fallbackAt) {
 			m.fallBack(op)
@@ -54,6 +59,7 @@ func (m *Machine) poll(op *movingOp) {
 // startHandoff begins the next attempt for l. Only one is in progress for a link.
 func (m *Machine) startHandoff(op *movingOp, l *link) {
 	l.attempt++
+	l.news = false
 	l.outstanding = op
 	op.outstanding[l.ID] = struct{}{}
 	if op.begun == 0 {
@@ -104,6 +110,8 @@ func (m *Machine) handoffDone(key OpKey, id LinkID, err error) {
 	switch {
 	case errors.Is(err, ErrHandoffQueueFull):
 		m.retireLink(op, l, "handoff queue full")
+	case l.news:
+		l.due = m.now
 	case errors.Is(err, ErrCircuitBreakerOpen), errors.Is(err, ErrShutdown),
 		errors.Is(err, ErrMaxHandoffRetriesReached), l.attempt > m.cfg.MaxHandoffRetries:
 		l.gaveUp = true
@@ -153,11 +161,11 @@ func (m *Machine) nextOfOp(op *movingOp, add func(time.Time)) {
 	if m.now.Before(op.deadline) {
 		add(op.deadline) // the relaxed window ends
 	}
-	if m.now.Before(op.end) {
-		add(op.end)
-	} else {
+	if !m.now.Before(op.end) {
 		add(op.end.Add(resultGrace))
+		return
 	}
+	add(op.end)
 	if m.polls(op) {
 		if !op.fellBack {
 			add(op.fallbackAt)

@@ -216,6 +216,7 @@ type link struct {
 	due      time.Time // when its next handoff may begin
 	attempt  int       // handoffs begun for op
 	gaveUp   bool      // no further attempt; it serves until op ends
+	news     bool      // a target was found since its latest handoff began
 	fallback bool      // it may go to the configured address for want of a target
 
 	outstanding *movingOp // the operation of the handoff in progress, nil if none
@@ -392,8 +393,9 @@ func (m *Machine) settle() []Action {
 		m.relaxed = true
 		m.act(Action{Do: ActionRelax})
 	}
+	m.endOps() // first: it frees links for other operations
 	for _, op := range m.ops {
-		if !op.ended {
+		if m.now.Before(op.end) {
 			m.advance(op)
 		}
 	}

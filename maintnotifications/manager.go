@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,6 +102,7 @@ type Manager struct {
 
 	mu        sync.Mutex // guards the fields below; never held over a callback
 	ops       map[MovingOperationKey]*MovingOperation
+	purged    time.Time           // when ops was last searched for forgotten ones
 	smigrated map[int64]time.Time // when a sequence number was first seen
 	closing   bool
 	idle      chan struct{} // closed when closing and no handoff is in progress
@@ -218,8 +220,8 @@ func (m *Manager) GetActiveMovingOperations() map[MovingOperationKey]*MovingOper
 
 // TrackMovingOperationWithConnID adds the operation of connection connID because
 // of notice seqID. One that is tracked already is left as it is. Whoever adds an
-// operation removes it, however it ends; one that is forgotten leaves the table a
-// minute after its deadline, when the next is added. After Close the error is
+// operation removes it, however it ends; one that was forgotten leaves the table
+// a minute or two after its deadline, when the next is added. After Close the error is
 // [ErrShutdown].
 func (m *Manager) TrackMovingOperationWithConnID(_ context.Context, newEndpoint string, deadline time.Time, seqID int64, connID uint64) error {
 	m.mu.Lock()
@@ -234,10 +236,11 @@ func (m *Manager) TrackMovingOperationWithConnID(_ context.Context, newEndpoint 
 // track adds an operation and says whether it was not there. m.mu is held.
 func (m *Manager) track(key MovingOperationKey, newEndpoint string, deadline time.Time) bool {
 	now := time.Now()
-	for k, op := range m.ops {
-		if now.Sub(op.Deadline) > opMemory {
-			delete(m.ops, k)
-		}
+	if now.Sub(m.purged) > opMemory {
+		m.purged = now
+		maps.DeleteFunc(m.ops, func(_ MovingOperationKey, op *MovingOperation) bool {
+			return now.Sub(op.Deadline) > opMemory
+		})
 	}
 	_, ok := m.ops[key]
 	if !ok {
@@ -350,7 +353,7 @@ func (m *Manager) MarkSMigratedSeqIDProcessed(seqID int64) bool {
 	for seq, at := range m.smigrated {
 		if now.Sub(at) >= smigratedMemory {
 			delete(m.smigrated, seq)
-		} else if at.Before(oldestAt) {
+		} else if !at.After(oldestAt) {
 			oldest, oldestAt = seq, at
 		}
 	}

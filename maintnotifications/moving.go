@@ -51,11 +51,7 @@ type movingOp struct {
 // moving takes in a MOVING notice of a link.
 func (m *Machine) moving(l *link, n Notice) {
 	// What is over is forgotten first: it must not swallow a new operation.
-	for _, op := range m.ops {
-		if !op.ended && !m.now.Before(op.end) {
-			m.endOp(op)
-		}
-	}
+	m.endOps()
 	m.forgetOps()
 	key := OpKey{Seq: n.Seq, Target: n.Endpoint}
 	for _, op := range m.ops {
@@ -255,8 +251,9 @@ func (m *Machine) resolved(op *movingOp, addrs []string) {
 	}
 	m.last.set(op)
 	for _, l := range m.links {
-		if l.op == op && l.outstanding == nil {
-			l.due, l.gaveUp = m.now, false
+		// The news is worth an attempt even where the retries are used up.
+		if l.op == op {
+			l.due, l.gaveUp, l.news = m.now, false, true
 		}
 	}
 }
