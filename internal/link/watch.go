@@ -48,7 +48,7 @@ func (l *Link) tick() {
 		return
 	}
 	waiting := l.sweep()
-	err, again := l.overdue()
+	again, err := l.overdue()
 	switch {
 	case err != nil:
 	case l.inflight == 0 && len(l.cur.calls) == 0 && !l.writing:
@@ -69,14 +69,14 @@ func (l *Link) tick() {
 // is held. The order of replies is the order of commands, so the oldest one tells:
 // it waits since it was handed to the socket, since the last byte came in, or since
 // relaxed timeouts ended, whatever was last.
-func (l *Link) overdue() (error, time.Duration) {
+func (l *Link) overdue() (again time.Duration, err error) {
 	t := l.cfg.Timeouts
 	at := t.now()
-	again := time.Minute
+	again = time.Minute
 	if limit := t.Write(); l.writing && limit > 0 {
 		waited := time.Duration(at - max(l.writeSince, t.calmed.Load()))
 		if waited >= limit {
-			return &TimeoutError{Op: "write", After: waited}, 0
+			return 0, &TimeoutError{Op: "write", After: waited}
 		}
 		again = min(again, limit-waited)
 	}
@@ -86,14 +86,14 @@ func (l *Link) overdue() (error, time.Duration) {
 	}
 	limit := t.Read()
 	if oldest == nil || limit == 0 || oldest.patience < 0 {
-		return nil, again
+		return again, nil
 	}
 	limit = max(limit, oldest.patience)
 	waited := time.Duration(at - max(oldest.at, l.lastRead, t.calmed.Load()))
 	if waited >= limit {
-		return &TimeoutError{Op: "read", After: waited}, 0
+		return 0, &TimeoutError{Op: "read", After: waited}
 	}
-	return nil, min(again, limit-waited)
+	return min(again, limit-waited), nil
 }
 
 // sweep lets those callers leave whose context has ended, and tells whether there
