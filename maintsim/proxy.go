@@ -159,6 +159,7 @@ func (s *Sim) admit(p *proxy, ln net.Listener, conn *net.TCPConn) {
 		drained: make(chan struct{}, 1),
 		ended:   make(chan struct{}),
 		closed:  make(chan struct{}),
+		settled: make(chan struct{}),
 	}
 	if s.cfg.TLS != nil {
 		c.conn = tls.Server(conn, s.cfg.TLS)
@@ -198,6 +199,14 @@ func (s *Sim) endAll(sessions []*session, how ending) (inFlight int) {
 		<-c.closed // bounded by the write deadline that end sets
 	}
 	return inFlight
+}
+
+// settle waits until the server has executed what it was sent for sessions that
+// have ended.
+func settle(sessions []*session) {
+	for _, c := range sessions {
+		<-c.settled // bounded by the read deadline that end sets
+	}
 }
 
 // addCut counts a close or cut.

@@ -123,7 +123,8 @@ func (s *Sim) RollingUpgrade(ctx context.Context, opts ...Option) error {
 //
 // MOVING says the target in the form that each connection negotiated. If ctx ends
 // before the deadline, the move is called off and nothing closes; there is no
-// notice for that. Errors are ErrNoTarget, ErrLeaving, ErrClosed, the context's
+// notice for that. Commands that were forwarded have been executed when Rebind
+// returns. Errors are ErrNoTarget, ErrLeaving, ErrClosed, the context's
 // cause, and those of listening.
 func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
 	o := s.options(opts)
@@ -255,6 +256,7 @@ func (s *Sim) closeProxy(p *proxy, victims []*session, o options) {
 	inFlight := s.endAll(victims, o.mode.atDeadline())
 	s.addCut(len(victims), inFlight)
 	s.record(Event{Kind: EventProxyClosed, Proxy: p.index, Connections: len(victims), InFlight: inFlight})
+	settle(victims)
 }
 
 // rebindInPlace announces a move without target. Another node takes over the
@@ -303,7 +305,7 @@ func (s *Sim) rebindInPlace(ctx context.Context, o options) error {
 // FailoverCut is a failover that goes wrong: FAILING_OVER and the lead time, then
 // every connection is cut with its commands in flight and nothing accepts for the
 // outage. Connections made after it are greeted with FAILED_OVER. Commands that
-// were forwarded have been executed. If ctx ends, the rest is skipped, except the
+// were forwarded have been executed when it returns. If ctx ends, the rest is skipped, except the
 // way back to service.
 func (s *Sim) FailoverCut(ctx context.Context, opts ...Option) error {
 	o := s.options(opts)
@@ -319,8 +321,8 @@ func (s *Sim) FailoverCut(ctx context.Context, opts ...Option) error {
 }
 
 // Cut cuts every connection with its commands in flight, without notice, and
-// refuses dials for the outage. Commands that were forwarded have been executed.
-// If ctx ends, service is back at once.
+// refuses dials for the outage. Commands that were forwarded have been executed
+// when it returns. If ctx ends, service is back at once.
 func (s *Sim) Cut(ctx context.Context, opts ...Option) error {
 	return s.cut(ctx, s.options(opts), func() {})
 }
@@ -352,6 +354,7 @@ func (s *Sim) cut(ctx context.Context, o options, repaired func()) error {
 		errs = append(errs, s.open(p))
 	}
 	s.record(Event{Kind: EventServiceBack, Proxy: -1})
+	settle(victims)
 	return errors.Join(errs...)
 }
 

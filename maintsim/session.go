@@ -36,6 +36,7 @@ type session struct {
 	drained chan struct{} // of capacity 1: out was taken
 	ended   chan struct{} // closed by end
 	closed  chan struct{} // closed when the client's socket has got its end
+	settled chan struct{} // closed when the server has executed what was forwarded
 
 	proto atomic.Int32 // as negotiated by HELLO
 	maint string       // endpoint type of the opt-in, "" without; guarded by Sim.mu
@@ -96,6 +97,7 @@ func (s *session) run() {
 		s.sim.cfg.Logger.Debug("maintsim: session refused", slog.Int64("id", s.id), slog.Any("err", err))
 		s.end(endGone)
 		close(s.closed)
+		close(s.settled)
 		return
 	}
 	var wg sync.WaitGroup
@@ -249,6 +251,7 @@ func (s *session) unholdLocked() {
 // readReplies takes what the server sends until it closes.
 func (s *session) readReplies() {
 	backend := s.mu.backend // set by handshake, before this goroutine began
+	defer close(s.settled)
 	defer func() { _ = backend.Close() }()
 	for {
 		s.replies = makeRoom(s.replies)

@@ -3,6 +3,7 @@ package maintsim
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -125,7 +126,10 @@ func (s *Sim) Close() error {
 		s.mu.Lock()
 		s.mu.closed = true
 		lns, _ := s.takeListenersLocked()
-		sessions := s.sessionsLocked(func(*session) bool { return true })
+		var sessions []*session
+		for _, p := range s.proxies {
+			sessions = slices.AppendSeq(sessions, maps.Keys(p.sessions))
+		}
 		s.mu.Unlock()
 		closeAll(lns)
 		for _, c := range sessions {
@@ -226,7 +230,7 @@ func (s *Sim) broadcastLocked(n Notice, frame func(b []byte, c *session) []byte)
 	var b []byte
 	for _, p := range s.proxies {
 		for c := range p.sessions {
-			if c.maint == "" || c.proto.Load() != 3 {
+			if c.maint == "" || c.proto.Load() != 3 || c.hasEnded() {
 				continue
 			}
 			if b = frame(b[:0], c); len(b) > 0 {
@@ -283,12 +287,12 @@ func (s *Sim) optOut(c *session) {
 	c.maint = ""
 }
 
-// sessionsLocked returns the open sessions match accepts.
+// sessionsLocked returns the sessions match accepts that haven't ended, by id.
 func (s *Sim) sessionsLocked(match func(*session) bool) []*session {
 	var out []*session
 	for _, p := range s.proxies {
 		for c := range p.sessions {
-			if match(c) {
+			if match(c) && !c.hasEnded() {
 				out = append(out, c)
 			}
 		}

@@ -62,6 +62,9 @@ func (s *Sim) Stats() Stats {
 	for _, p := range s.proxies {
 		ps := ProxyStats{Addr: p.addr, Listening: p.ln != nil, Accepted: p.accepted}
 		for c := range p.sessions {
+			if c.hasEnded() {
+				continue
+			}
 			ps.Open++
 			if c.maint != "" {
 				ps.OptedIn++
