@@ -99,8 +99,9 @@ type Endpoint struct {
 type entry struct {
 	l      *link.Link
 	move   mover
-	retire func() // no new work; close when drained
-	gone   func() // it has died
+	retire func()  // no new work; close when drained
+	gone   func()  // it has died
+	age    *ageing // of the shared lane's link; set before it is registered
 }
 
 // A mover replaces the entry's link by one to the first of targets that works, so
@@ -205,7 +206,7 @@ type use struct {
 // sharedUse is for the link of the shared lane.
 func (e *Endpoint) sharedUse() use {
 	return use{entry: func(l *link.Link) *entry {
-		return &entry{
+		en := &entry{
 			l: l,
 			move: func(ctx context.Context, targets []string) error {
 				next, err := e.openAt(ctx, e.sharedUse(), targets)
@@ -224,8 +225,10 @@ func (e *Endpoint) sharedUse() use {
 				return nil
 			},
 			retire: func() { e.shared.Dropped(l); l.Drain() },
-			gone:   func() { e.shared.Dropped(l) },
 		}
+		en.gone = func() { en.age.stop(); e.shared.Dropped(l) }
+		en.age = e.watchAge(en)
+		return en
 	}}
 }
 

@@ -98,6 +98,8 @@ type Link struct {
 	id   uint64   // immutable; unique within the process
 	info Info     // immutable after Open
 
+	bornAt int64 // immutable; by the clock of Timeouts
+
 	down chan struct{} // closed when the link begins to die: by kill
 	gone chan struct{} // closed when the link has died and nobody uses it any more
 
@@ -174,6 +176,16 @@ func (l *Link) Alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.phase == serving
+}
+
+// Idle is how long the link has had nothing to do.
+func (l *Link) Idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inflight+len(l.cur.calls) > 0 {
+		return 0
+	}
+	return time.Duration(l.cfg.Timeouts.now() - max(l.lastRead, l.bornAt))
 }
 
 // Err tells why the link died; nil while it lives.
