@@ -34,7 +34,11 @@
 //   - [Sim.RollingUpgrade]: the three above, once per node.
 //   - [Sim.FailoverCut]: FAILING_OVER, then connections are cut with commands in
 //     flight, nothing accepts for a while, and FAILED_OVER greets who comes back.
-//   - [Sim.Cut]: the same without a word.
+//   - [Sim.Cut]: the same without a word; [WithProxy] limits it to one proxy.
+//
+// Faults on demand: [WithoutClosing] loses a closing notice, [WithAnnounced]
+// announces a wrong target, [WithCloseMode] makes peers reset or vanish,
+// [Sim.Refuse] takes the opt-in command away, and [Sim.Push] sends any frame.
 //
 // # Time
 //

@@ -134,7 +134,7 @@ func TestLateComersAreToldWhatIsLeft(t *testing.T) {
 	if got := first.frame(); !strings.HasPrefix(got, ">4\r\n$6\r\nMOVING\r\n:2\r\n:10\r\n") {
 		t.Fatalf("got %q, want MOVING with 10 seconds", got)
 	}
-	time.Sleep(200 * time.Millisecond) // four wire seconds
+	<-time.After(200 * time.Millisecond) // four wire seconds
 	late := optIn(t, old, "external-ip")
 	seconds := func(frame, notice string) int {
 		t.Helper()

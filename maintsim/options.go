@@ -69,6 +69,8 @@ type options struct {
 	mode                        CloseMode
 	null                        nullForm
 	target                      int // -1: the next
+	only                        int // -1: all proxies
+	noClosing                   bool
 	text                        string
 	takeOver, resolver          float64
 	shards                      []string
@@ -94,6 +96,7 @@ func (s *Sim) options(opts []Option) options {
 		jitter:   s.cfg.CloseJitter,
 		mode:     s.cfg.CloseMode,
 		target:   -1,
+		only:     -1,
 		takeOver: DefaultTakeOver,
 		resolver: DefaultResolver,
 		shards:   []string{"1"},
@@ -135,6 +138,13 @@ func WithCloseMode(m CloseMode) Option { return func(o *options) { o.mode = m } 
 func WithShards(ids ...string) Option {
 	return func(o *options) { o.shards = append([]string{}, ids...) }
 }
+
+// WithoutClosing leaves MIGRATED or FAILED_OVER out, as if it had been lost. It is
+// not retained either.
+func WithoutClosing() Option { return func(o *options) { o.noClosing = true } }
+
+// WithProxy limits a cut to the proxy with index i.
+func WithProxy(i int) Option { return func(o *options) { o.only = i } }
 
 // WithTarget moves to the proxy with index i instead of the next one.
 func WithTarget(i int) Option { return func(o *options) { o.target = i } }

@@ -196,10 +196,13 @@ func TestBlockingCommands(t *testing.T) {
 	}
 }
 
-// waitFor waits until f is true.
+// waitFor waits until f is true. It is for what another connection can only see
+// by asking.
 func waitFor(t *testing.T, f func() bool) {
 	t.Helper()
-	for start := time.Now(); !f(); time.Sleep(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); !f(); <-tick.C {
 		if time.Since(start) > patience {
 			t.Fatal("it did not happen")
 		}

@@ -23,6 +23,7 @@ type proxy struct {
 	ln       net.Listener // nil: it refuses
 	gen      int          // of connections accepted now; grows when a new node takes over
 	leaving  bool         // its close was announced
+	left     bool         // it has closed since it was the endpoint last
 	accepted uint64
 	sessions map[*session]struct{}
 }
@@ -84,16 +85,16 @@ func closeAll(lns []net.Listener) {
 // open makes p accept; it may do so already. The port was given up before, so
 // somebody else may hold it for a moment.
 func (s *Sim) open(p *proxy) error {
-	s.mu.Lock()
-	listening := p.ln != nil
-	s.mu.Unlock()
-	if listening {
-		return nil
-	}
-	timer := time.NewTicker(listenRetry)
-	defer timer.Stop()
+	ticker := time.NewTicker(listenRetry)
+	defer ticker.Stop()
 	var err error
 	for range listenTries {
+		s.mu.Lock()
+		listening := p.ln != nil
+		s.mu.Unlock()
+		if listening {
+			return nil
+		}
 		var ln net.Listener
 		if ln, err = listen(s.ctx, p.host, p.port); err == nil {
 			s.serve(p, ln)
@@ -101,7 +102,7 @@ func (s *Sim) open(p *proxy) error {
 			return nil
 		}
 		select {
-		case <-timer.C:
+		case <-ticker.C:
 		case <-s.ctx.Done():
 			return ErrClosed
 		}
@@ -177,11 +178,18 @@ func (s *Sim) remove(c *session) {
 	delete(c.proxy.sessions, c)
 }
 
-// takeListenersLocked makes every proxy refuse once the listeners it returns are
-// closed. It returns the proxies that listened, too.
-func (s *Sim) takeListenersLocked() (lns []net.Listener, listened []*proxy) {
+// hasLeft reports whether p closed as announced and was not moved to again.
+func (s *Sim) hasLeft(p *proxy) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.left
+}
+
+// takeListenersLocked makes the proxies match accepts refuse once the listeners
+// it returns are closed. It returns those that listened, too.
+func (s *Sim) takeListenersLocked(match func(*proxy) bool) (lns []net.Listener, listened []*proxy) {
 	for _, p := range s.proxies {
-		if p.ln != nil {
+		if p.ln != nil && match(p) {
 			lns, listened = append(lns, p.ln), append(listened, p)
 			p.ln = nil
 		}

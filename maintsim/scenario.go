@@ -52,8 +52,13 @@ func (s *Sim) openWindow(n Notice, o options) (*window, error) {
 }
 
 // closeWindow announces that w is over, and retains that.
-func (s *Sim) closeWindow(w *window) {
+func (s *Sim) closeWindow(w *window, o options) {
 	s.mu.Lock()
+	if o.noClosing {
+		s.mu.windows = removeWindow(s.mu.windows, w)
+		s.mu.Unlock()
+		return
+	}
 	done := &completion{notice: w.notice.closing(), seq: w.seq + 1, shards: w.shards}
 	s.mu.windows = removeWindow(s.mu.windows, w)
 	s.mu.retained = done
@@ -95,7 +100,7 @@ func (s *Sim) relocate(ctx context.Context, n Notice, o options) error {
 	if err != nil {
 		return err
 	}
-	defer s.closeWindow(w)
+	defer s.closeWindow(w, o)
 	if err := s.wait(ctx, s.real(o.lead)); err != nil {
 		return err
 	}
@@ -185,6 +190,7 @@ func (s *Sim) announceMove(ctx context.Context, o options) (w *window, old, targ
 	s.mu.Lock()
 	w.gen = old.gen
 	old.leaving = true
+	target.left = false
 	s.mu.current = target
 	told := s.announceLocked(w)
 	s.mu.Unlock()
@@ -244,7 +250,7 @@ func (s *Sim) leave(w *window, old *proxy, o options) {
 	if old.ln != nil {
 		lns = append(lns, old.ln)
 	}
-	old.ln, old.leaving = nil, false
+	old.ln, old.leaving, old.left = nil, false, true
 	s.mu.windows = removeWindow(s.mu.windows, w)
 	victims := s.sessionsLocked(func(c *session) bool { return c.proxy == old })
 	s.mu.Unlock()
@@ -314,10 +320,10 @@ func (s *Sim) FailoverCut(ctx context.Context, opts ...Option) error {
 		return err
 	}
 	if err := s.wait(ctx, s.real(o.lead)); err != nil {
-		s.closeWindow(w)
+		s.closeWindow(w, o)
 		return err
 	}
-	return s.cut(ctx, o, func() { s.closeWindow(w) })
+	return s.cut(ctx, o, func() { s.closeWindow(w, o) })
 }
 
 // Cut cuts every connection with its commands in flight, without notice, and
@@ -336,14 +342,15 @@ func (s *Sim) cut(ctx context.Context, o options, repaired func()) error {
 		return err
 	}
 	s.mu.Lock()
-	lns, down := s.takeListenersLocked()
-	victims := s.sessionsLocked(func(*session) bool { return true })
+	hit := func(p *proxy) bool { return o.only < 0 || p.index == o.only }
+	lns, down := s.takeListenersLocked(hit)
+	victims := s.sessionsLocked(func(c *session) bool { return hit(c.proxy) })
 	s.mu.Unlock()
 	closeAll(lns)
 	inFlight := s.endAll(victims, o.mode.atCut())
 	s.releaseReplies()
 	s.addCut(len(victims), inFlight)
-	s.record(Event{Kind: EventCut, Proxy: -1, Connections: len(victims), InFlight: inFlight})
+	s.record(Event{Kind: EventCut, Proxy: o.only, Connections: len(victims), InFlight: inFlight})
 
 	errs := []error{s.wait(ctx, o.outage)}
 	repaired()
@@ -351,9 +358,11 @@ func (s *Sim) cut(ctx context.Context, o options, repaired func()) error {
 		return ErrClosed
 	}
 	for _, p := range down {
-		errs = append(errs, s.open(p))
+		if !s.hasLeft(p) {
+			errs = append(errs, s.open(p))
+		}
 	}
-	s.record(Event{Kind: EventServiceBack, Proxy: -1})
+	s.record(Event{Kind: EventServiceBack, Proxy: o.only})
 	settle(victims)
 	return errors.Join(errs...)
 }

@@ -350,3 +350,130 @@ func TestWindowsOverlap(t *testing.T) {
 	}
 	wait()
 }
+
+func TestPushAndLostClosing(t *testing.T) {
+	sim := maintsim.Start(t, quick())
+	c, deaf := optIn(t, sim.Addr(), "none"), dial(t, sim.Addr())
+	odd := push("MOVING", "0", ":-1\r\n")
+	if n := sim.Push(odd); n != 1 {
+		t.Errorf("told %d, want 1", n)
+	}
+	c.want(odd)
+	if err := sim.Failover(t.Context(), maintsim.WithoutClosing(), maintsim.WithLead(0), maintsim.WithStall(0)); err != nil {
+		t.Fatal(err)
+	}
+	c.want(push("FAILING_OVER", "0", ":0\r\n", shard1))
+	c.quiet(20 * time.Millisecond)
+	optIn(t, sim.Addr(), "none").quiet(20 * time.Millisecond)
+	deaf.quiet(20 * time.Millisecond)
+}
+
+func TestCutOfOneProxy(t *testing.T) {
+	sim := maintsim.Start(t, quick())
+	a, b := dial(t, sim.Addrs()[0]), dial(t, sim.Addrs()[1])
+	for _, c := range []*client{a, b} {
+		c.do("PING")
+	}
+	if err := sim.Cut(t.Context(), maintsim.WithProxy(0), maintsim.WithOutage(0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.end(); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("ended with %v, want a reset", err)
+	}
+	if got := b.do("PING"); got != "+PONG\r\n" {
+		t.Errorf("PING at the other proxy: got %q", got)
+	}
+}
+
+// worker increments a key of its own as fast as it can, in batches, and dials
+// again whenever it loses its connection.
+type worker struct {
+	key           string
+	acked, failed int // commands
+}
+
+func (w *worker) run(t *testing.T, sim *maintsim.Sim, stop <-chan struct{}) {
+	const batch = 20
+	commands := strings.Repeat(encode("INCR", w.key), batch)
+	for {
+		nc, err := net.Dial("tcp", sim.Addr())
+		if err == nil {
+			c := newClient(t, nc)
+			for err == nil {
+				select {
+				case <-stop:
+					_ = nc.Close()
+					return
+				default:
+				}
+				if _, err = io.WriteString(nc, commands); err != nil {
+					w.failed += batch
+					break
+				}
+				for i := range batch {
+					var f string
+					if f, err = c.read(); err != nil {
+						w.failed += batch - i
+						break
+					}
+					if w.acked++; f[0] != ':' {
+						t.Errorf("got %q", f)
+					}
+				}
+			}
+			_ = nc.Close()
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Whatever overlaps, an acknowledged command is in the server once, and one that
+// failed at most once.
+func TestAccountsBalanceUnderOverlappingScenarios(t *testing.T) {
+	cfg := quick()
+	cfg.Proxies, cfg.TimeUnit, cfg.Stall, cfg.Outage = 3, 10*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+	sim := maintsim.Start(t, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	var working, playing sync.WaitGroup
+	stop := make(chan struct{})
+	workers := make([]worker, 8)
+	for i := range workers {
+		workers[i].key = "n" + strconv.Itoa(i)
+		working.Go(func() { workers[i].run(t, sim, stop) })
+	}
+	for _, f := range []func(context.Context, ...maintsim.Option) error{sim.Migrate, sim.RollingUpgrade, sim.Cut, sim.FailoverCut} {
+		playing.Go(func() {
+			for ctx.Err() == nil {
+				if err := f(ctx); err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	playing.Wait()
+	close(stop)
+	working.Wait()
+	waitFor(t, func() bool { return sim.Sessions() == 0 })
+	total := 0
+	for _, w := range workers {
+		v, err := sim.Backend().Do("GET", w.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := v.(string)
+		n, _ := strconv.Atoi(s)
+		if n < w.acked || n > w.acked+w.failed {
+			t.Errorf("%s: %d in the server, want %d to %d", w.key, n, w.acked, w.acked+w.failed)
+		}
+		total += w.acked
+	}
+	if total == 0 {
+		t.Error("nothing was acknowledged")
+	}
+}

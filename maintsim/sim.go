@@ -125,7 +125,7 @@ func (s *Sim) Close() error {
 		s.cancel()
 		s.mu.Lock()
 		s.mu.closed = true
-		lns, _ := s.takeListenersLocked()
+		lns, _ := s.takeListenersLocked(func(*proxy) bool { return true })
 		var sessions []*session
 		for _, p := range s.proxies {
 			sessions = slices.AppendSeq(sessions, maps.Keys(p.sessions))
@@ -239,8 +239,19 @@ func (s *Sim) broadcastLocked(n Notice, frame func(b []byte, c *session) []byte)
 			}
 		}
 	}
-	s.mu.notices[n] += uint64(told)
+	if n != "" {
+		s.mu.notices[n] += uint64(told)
+	}
 	return told
+}
+
+// Push sends frame, one complete RESP3 push or whatever is to be tried on a
+// client, to every connection that opted in with RESP3, and returns how many that
+// were. It lands between replies like any notice, and counts as none.
+func (s *Sim) Push(frame string) (told int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broadcastLocked("", func(b []byte, _ *session) []byte { return append(b, frame...) })
 }
 
 // optIn answers CLIENT MAINT_NOTIFICATIONS ON with an endpoint type, and tells
