@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/netip"
 	"slices"
@@ -315,7 +316,7 @@ func endpoint(s string) (string, error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	switch {
-	case err == nil && ip.Zone() != "" && !saneText(ip.Zone()):
+	case err == nil && strings.ContainsFunc(ip.Zone(), notInZone):
 		return "", errors.New("odd zone")
 	case err == nil:
 		// One form for one address: 1.2.3.4 for ::ffff:1.2.3.4.
@@ -372,6 +373,11 @@ func checkHostName(host string) error {
 		return errors.New("host looks like an IP address and is none")
 	}
 	return nil
+}
+
+// notInZone says whether r can't be in the name of a network interface.
+func notInZone(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '.' && r != '-' && r != '_'
 }
 
 // saneText says whether s has only visible ASCII characters.
@@ -440,7 +446,7 @@ func shardsText(s string) ([]string, error) {
 	if err := dec.Decode(&list); err != nil {
 		return nil, fmt.Errorf("shards %s are no JSON array: %w", clip(s), err)
 	}
-	if dec.More() {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("shards %s: text behind the array", clip(s))
 	}
 	for _, e := range list {
