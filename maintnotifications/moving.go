@@ -87,9 +87,24 @@ func (m *Machine) moving(l *link, n Notice) {
 		}
 		op.end = op.deadline.Add(m.cfg.HandoffTimeout)
 	}
+	if op.mode == moveToTarget {
+		m.revive(op)
+	}
 	m.ops = append(m.ops, op)
 	m.last.set(op)
 	m.retire(op, l)
+}
+
+// revive lets earlier operations forget that the target of a newer one retires: the
+// server says that it serves again.
+func (m *Machine) revive(newer *movingOp) {
+	target := newer.key.Target
+	for _, op := range m.ops {
+		if op.key.Seq < newer.key.Seq {
+			op.peers = slices.DeleteFunc(op.peers, func(p string) bool { return p == canonical(target) })
+			op.addrs = slices.DeleteFunc(op.addrs, func(a string) bool { return a == target })
+		}
+	}
 }
 
 // chooseMode decides how op goes about its links. A target that is the address

@@ -1,0 +1,46 @@
+package maintnotifications
+
+import (
+	"testing"
+	"time"
+)
+
+// A node that was left comes back as the target of the next move before the window
+// of the first one is over: links to it must stay there.
+func TestTargetOfANewerMoveDoesNotRetire(t *testing.T) {
+	const a, b = "10.0.0.1:6379", "10.0.0.2:6379"
+	m := NewMachine(MachineConfig{
+		Addr: a, RelaxedTimeout: time.Second, HandoffTimeout: 15 * time.Second, MaxHandoffRetries: 3,
+	})
+	now := time.Unix(1000, 0)
+	handoffs := func(actions []Action) (n int) {
+		for _, act := range actions {
+			if act.Do == ActionHandoff {
+				n++
+			}
+		}
+		return n
+	}
+	moving := func(seq int64, target string) Notice {
+		return Notice{Kind: KindMoving, Seq: seq, Time: 15 * time.Second, HasTime: true, Endpoint: target}
+	}
+	m.LinkUp(now, LinkInfo{ID: 1, Peer: a, Addr: a})
+	if n := handoffs(m.Notice(now, 1, moving(1, b))); n != 1 {
+		t.Fatalf("%d handoffs to the first target, want 1", n)
+	}
+	m.LinkUp(now, LinkInfo{ID: 2, Peer: b, Addr: b})
+	m.HandoffDone(now, OpKey{Seq: 1, Target: b}, 1, nil)
+	m.LinkDown(now, 1)
+	now = now.Add(time.Second)
+	if n := handoffs(m.Notice(now, 2, moving(3, a))); n != 1 {
+		t.Fatalf("%d handoffs to the second target, want 1", n)
+	}
+	if n := handoffs(m.LinkUp(now, LinkInfo{ID: 3, Peer: a, Addr: a})); n != 0 {
+		t.Errorf("the link to the second target was handed over too")
+	}
+	m.HandoffDone(now, OpKey{Seq: 3, Target: a}, 2, nil)
+	m.LinkDown(now, 2)
+	if got := m.DialTargets(now); got[0] != a {
+		t.Errorf("new links are dialled to %v", got)
+	}
+}
