@@ -186,7 +186,7 @@ func (s *stream) onGone(l *link.Link) {
 	}
 }
 
-// relayTime is how long the two streams of a handoff wait for the marker.
+// relayTime is how long both streams of a handoff go on where there is no marker.
 const relayTime = 2 * time.Second
 
 // move hands the subscription over to the first of targets that works. The worker
@@ -238,16 +238,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) error 
 		err = p.await(ctx, r, settled, oldSettled)
 	}
 	if err == nil {
-		// Best on the shared lane: it is where messages usually are published from.
-		_ = p.core.process(ctx, newPublish(r.marker))
-		t := time.NewTimer(relayTime)
-		defer t.Stop()
-		select {
-		case <-r.done:
-		case <-t.C:
-		case <-ctx.Done():
-		case <-p.exit:
-		}
+		s.mark(ctx, r)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,6 +260,26 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) error 
 	next.waiting = map[string]struct{}{"unsubscribe " + r.marker: {}}
 	next.settled = make(chan struct{})
 	return nil
+}
+
+// mark publishes the marker and waits until it has come on both streams. Where it
+// can't be published, both go on for a while, so that what was under way when the
+// new one was subscribed still comes on the old one. A server that stalls is waited
+// for until the handoff's deadline.
+func (s *stream) mark(ctx context.Context, r *relay) {
+	p := s.p
+	var late <-chan time.Time
+	if err := p.core.process(ctx, newPublish(r.marker)); err != nil {
+		t := time.NewTimer(relayTime)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-r.done:
+	case <-late:
+	case <-ctx.Done():
+	case <-p.exit:
+	}
 }
 
 // expect keeps confirmations from the consumer, and gives what is closed when all
