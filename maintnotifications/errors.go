@@ -19,9 +19,9 @@ var (
 	// ErrInvalidHandoffRetries says that MaxHandoffRetries is not within 1..10.
 	ErrInvalidHandoffRetries = errors.New("maintnotifications: max handoff retries must be from 1 to 10")
 	// ErrInvalidMaintNotifications says that Mode is unknown.
-	ErrInvalidMaintNotifications = errors.New("maintnotifications: unknown mode")
+	ErrInvalidMaintNotifications = errors.New("maintnotifications: mode must be disabled, enabled or auto")
 	// ErrInvalidEndpointType says that EndpointType is unknown.
-	ErrInvalidEndpointType = errors.New("maintnotifications: unknown endpoint type")
+	ErrInvalidEndpointType = errors.New("maintnotifications: endpoint type must be a known one")
 	// ErrInvalidCircuitBreakerFailureThreshold says that
 	// CircuitBreakerFailureThreshold is below 1.
 	ErrInvalidCircuitBreakerFailureThreshold = errors.New("maintnotifications: circuit breaker failure threshold must be 1 or greater")

@@ -128,6 +128,22 @@ func TestDispatchWithoutHooksAndMetrics(t *testing.T) {
 	}
 }
 
+func TestMetricsMayBeNil(t *testing.T) {
+	var got []any
+	for _, m := range []*Metrics{nil, {}, {
+		OnRelaxed:      func(delta int, kind string) { got = append(got, delta, kind) },
+		OnHandoff:      func(kind, endpoint string, err error) { got = append(got, kind, endpoint, err) },
+		OnNotification: func(kind string, valid bool) { got = append(got, kind, valid) },
+	}} {
+		m.Relaxed(1, "a")
+		m.Handoff("b", "c", nil)
+		m.Notification("d", true)
+	}
+	if diff := cmp.Diff([]any{1, "a", "b", "c", error(nil), "d", true}, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 type conn uint64
 
 func (c *conn) ID() uint64 { return uint64(*c) }

@@ -151,7 +151,9 @@ type Action struct {
 	Deadline time.Time
 	// Attempt counts the handoffs of this link in this operation, from 1.
 	Attempt int
-	// Reason is a word or two for logs.
+	// Reason is a word or two for logs. For ActionRelax it is the kind of the
+	// notice that caused it, for ActionUnrelax that of the ActionRelax before it:
+	// the kind for [Metrics.OnRelaxed].
 	Reason string
 }
 
@@ -194,6 +196,7 @@ type Machine struct {
 	now     time.Time // of the latest call
 	acts    []Action  // of the call in progress
 	relaxed bool
+	cause   string // the kind of the notice that made it relaxed
 
 	links   []*link // in the order in which they came up
 	windows []*window
@@ -306,7 +309,7 @@ func (m *Machine) Notice(now time.Time, from LinkID, n Notice) []Action {
 	case KindMigrated, KindFailedOver, KindSMigrated:
 		m.closeWindows(n)
 	}
-	return m.settle()
+	return m.settleNotice(n.Kind)
 }
 
 // Resolved answers an [ActionResolve]: the IP addresses of the configured host,
@@ -387,11 +390,14 @@ func (m *Machine) begin(now time.Time) {
 }
 
 // settle ends a call: it does what is due and returns the actions.
-func (m *Machine) settle() []Action {
+func (m *Machine) settle() []Action { return m.settleNotice(KindMoving) }
+
+// settleNotice is settle for a notice of the given kind.
+func (m *Machine) settleNotice(kind Kind) []Action {
 	m.expireWindows()
 	if !m.relaxed && m.holds() {
-		m.relaxed = true
-		m.act(Action{Do: ActionRelax})
+		m.relaxed, m.cause = true, kind.String()
+		m.act(Action{Do: ActionRelax, Reason: m.cause})
 	}
 	m.endOps() // first: it frees links for other operations
 	for _, op := range m.ops {
@@ -401,7 +407,7 @@ func (m *Machine) settle() []Action {
 	}
 	if m.relaxed && !m.holds() {
 		m.relaxed = false
-		m.act(Action{Do: ActionUnrelax})
+		m.act(Action{Do: ActionUnrelax, Reason: m.cause})
 	}
 	m.forgetOps()
 	acts := m.acts

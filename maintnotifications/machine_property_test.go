@@ -24,6 +24,7 @@ type checker struct {
 	outstanding map[LinkID]Action
 	begun       map[string]time.Time // "op link attempt"
 	relaxed     bool
+	cause       string // of the latest relax
 	log         []string
 }
 
@@ -83,6 +84,11 @@ func (c *checker) check(a Action) {
 	case ActionRelax, ActionUnrelax:
 		if c.relaxed == (a.Do == ActionRelax) {
 			c.fail("%v twice", a.Do)
+		}
+		if a.Do == ActionRelax {
+			c.cause = a.Reason
+		} else if a.Reason != c.cause {
+			c.fail("relaxed because of %s, unrelaxed because of %s", c.cause, a.Reason)
 		}
 		c.relaxed = !c.relaxed
 	case ActionHandoff:

@@ -99,7 +99,7 @@ func TestPeersHaveOneForm(t *testing.T) {
 	mt.up(2, "[::ffff:10.0.0.1]:6379")
 	acts := mt.notice(1, moving(5, 15*time.Second, "[2001:db8::1]:6379"))
 	mt.want(
-		acts, "relax",
+		acts, "relax (MOVING)",
 		"handoff link=1 op=5>[2001:db8::1]:6379 targets=[2001:db8::1]:6379 attempt=1 deadline=00:00:15.000",
 		"handoff link=2 op=5>[2001:db8::1]:6379 targets=[2001:db8::1]:6379 attempt=1 deadline=00:00:15.000",
 	)
@@ -111,7 +111,7 @@ func TestConfiguredAddressAsTarget(t *testing.T) {
 	mt := newMachineTester(t, MachineConfig{Addr: "10.0.0.1:6379"})
 	mt.m.LinkUp(mt.now, LinkInfo{ID: 1, Peer: "10.0.0.2:6379", Addr: "10.0.0.2:6379"})
 	acts := mt.notice(1, moving(5, 15*time.Second, "10.0.0.1:6379"))
-	mt.want(acts, "relax", "handoff link=1 op=5>10.0.0.1:6379 targets=10.0.0.1:6379 attempt=1 deadline=00:00:15.000")
+	mt.want(acts, "relax (MOVING)", "handoff link=1 op=5>10.0.0.1:6379 targets=10.0.0.1:6379 attempt=1 deadline=00:00:15.000")
 	if diff := cmp.Diff([]string{"10.0.0.1:6379"}, mt.m.DialTargets(mt.now)); diff != "" {
 		t.Errorf("DialTargets (-want +got):\n%s", diff)
 	}
@@ -140,7 +140,7 @@ func TestHalfOfTheWindowIsExact(t *testing.T) {
 		},
 	})
 	mt.up(1, "10.0.0.1:6379")
-	mt.want(mt.notice(1, moving(5, 3*time.Second, "")), "relax")
+	mt.want(mt.notice(1, moving(5, 3*time.Second, "")), "relax (MOVING)")
 	if next, _ := mt.m.Next(); next.Sub(traceStart) != 1800*time.Millisecond {
 		t.Errorf("the handoff is due after %v, want 1.8s", next.Sub(traceStart))
 	}
@@ -163,7 +163,7 @@ func TestLinkClosedDuringItsHandoff(t *testing.T) {
 		t.Errorf("active: %v", got)
 	}
 	mt.want(mt.m.Tick(traceStart.Add(time.Second)))
-	mt.want(mt.m.Tick(traceStart.Add(20*time.Second)), "unrelax")
+	mt.want(mt.m.Tick(traceStart.Add(20*time.Second)), "unrelax (MOVING)")
 }
 
 func TestTargetNameLeadsBackToTheRetiringPeer(t *testing.T) {
@@ -182,7 +182,7 @@ func TestAnnouncedTimesAreBounded(t *testing.T) {
 	mt.up(1, "10.0.0.1:6379")
 	mt.notice(1, Notice{Kind: KindMigrating, Seq: 1, Time: math.MaxInt64, HasTime: true})
 	mt.notice(1, moving(2, math.MaxInt64, "10.0.0.2:6379"))
-	mt.want(mt.m.Tick(traceStart.Add(25*time.Hour)), "retire link=1 op=2>10.0.0.2:6379 (deadline passed)", "unrelax")
+	mt.want(mt.m.Tick(traceStart.Add(25*time.Hour)), "retire link=1 op=2>10.0.0.2:6379 (deadline passed)", "unrelax (MIGRATING)")
 	mt.notice(1, Notice{Kind: KindMigrating, Seq: 3, Time: math.MinInt64, HasTime: true})
 	mt.notice(1, moving(4, math.MinInt64, "10.0.0.2:6379"))
 	if next, ok := mt.m.Next(); !ok || next.After(traceStart.Add(26*time.Hour)) {
@@ -211,7 +211,7 @@ func TestTablesAreBounded(t *testing.T) {
 func TestConfiguredAddressWithoutPort(t *testing.T) {
 	mt := newMachineTester(t, MachineConfig{Addr: "db"})
 	mt.up(1, "10.0.0.1:6379")
-	mt.want(mt.notice(1, moving(5, 15*time.Second, "")), "relax", "resolve op=5>none")
+	mt.want(mt.notice(1, moving(5, 15*time.Second, "")), "relax (MOVING)", "resolve op=5>none")
 	mt.want(mt.m.Resolved(mt.now, []string{"2001:db8::1"}, nil),
 		"handoff link=1 op=5>none targets=[2001:db8::1]:6379 attempt=1 deadline=00:00:15.000")
 }

@@ -42,6 +42,7 @@ type movingOp struct {
 	begun       uint64              // event of the first handoff, 0 before
 	failures    int
 
+	baseline   []netip.Addr  // the first answer, if no retiring peer is known
 	interval   time.Duration // between look-ups
 	nextAsk    time.Time
 	fallbackAt time.Time // when to go to the configured address for want of a target
@@ -245,12 +246,16 @@ func (m *Machine) resolved(op *movingOp, addrs []string) {
 	if len(op.targets) > 0 {
 		return
 	}
+	ips := make([]netip.Addr, 0, len(addrs))
 	for _, a := range addrs {
-		ip, err := netip.ParseAddr(a)
-		if err != nil {
-			continue
+		if ip, err := netip.ParseAddr(a); err == nil {
+			ips = append(ips, ip.Unmap())
 		}
-		ip = ip.Unmap()
+	}
+	if len(op.peers) == 0 && op.baseline == nil && len(ips) > 0 {
+		op.baseline = ips // which of them retires is unknown: wait for a change
+	}
+	for _, ip := range ips {
 		if !m.retiring(op, ip) {
 			op.targets = addTo(op.targets, net.JoinHostPort(ip.String(), m.port))
 		}
@@ -274,8 +279,11 @@ func (m *Machine) resolved(op *movingOp, addrs []string) {
 }
 
 // retiring says whether a peer with this IP address retires in op, or in another
-// operation whose deadline is to come.
+// operation whose deadline is to come, or may do so for all that is known.
 func (m *Machine) retiring(op *movingOp, ip netip.Addr) bool {
+	if len(op.peers) == 0 && slices.Contains(op.baseline, ip) {
+		return true
+	}
 	for _, other := range m.ops {
 		if other != op && !m.now.Before(other.deadline) {
 			continue

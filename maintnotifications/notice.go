@@ -92,7 +92,8 @@ type Notice struct {
 	Kind Kind
 	// Seq is the server's sequence number of the event: per database, from 0, the
 	// same on every node and connection (measured). It starts again when a
-	// database is created anew.
+	// database is created anew. Numbers below 0 are never on the wire and free for
+	// notices that a client makes itself, of what it learned in another way.
 	Seq int64
 	// Time is, for MOVING, the time from arrival until the old endpoint stops; it
 	// can be zero or negative when that is nearly over (measured). For the opening

@@ -178,8 +178,8 @@ func traceArg(s string) any {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return i
 	}
-	if strings.HasPrefix(s, "moves:") { // moves:src>dst=slots
-		src, rest, _ := strings.Cut(strings.TrimPrefix(s, "moves:"), ">")
+	if after, ok := strings.CutPrefix(s, "moves:"); ok { // moves:src>dst=slots
+		src, rest, _ := strings.Cut(after, ">")
 		dst, slots, _ := strings.Cut(rest, "=")
 		return []any{[]any{src, dst, slots}}
 	}
