@@ -1,0 +1,182 @@
+// Package account holds what a drill counted, judges it, and prints it.
+//
+// A [Result] is a plain value: it is filled by whoever ran the drill, [Judge]
+// says which rules it breaks, and its JSON form is the drill's stable output.
+package account
+
+import "math"
+
+// A Result is the account of one drill. Its JSON keys are stable: keys are only
+// ever added, after those that are there.
+type Result struct {
+	// Scenario is what was done to the server.
+	Scenario string `json:"scenario"`
+	// Client names the client and its version.
+	Client string `json:"client"`
+	// OK is true if no rule is broken: Problems is empty.
+	OK bool `json:"ok"`
+	// Commands counts ordinary commands: single ones, those in pipelines and in
+	// MULTI/EXEC units, RPUSH and PUBLISH. Blocking commands and the commands of
+	// WATCH sessions have accounts of their own.
+	Commands Commands `json:"commands"`
+	// Incr compares the acknowledged INCRs with the counters in the server.
+	Incr Incr `json:"incr"`
+	// PubSub compares the messages published with those received.
+	PubSub PubSub `json:"pubsub"`
+	// Watch counts optimistic transactions: read, compute, MULTI/EXEC.
+	Watch Watch `json:"watch"`
+	// Blocking compares the items pushed with those served by BLPOP.
+	Blocking Blocking `json:"blocking"`
+	// LatencyUS is the time of a round trip in microseconds, by the phase in which
+	// it began. A pipeline is one round trip. BLPOP is left out.
+	LatencyUS Phases[Latency] `json:"latency_us"`
+	// LongestGapMS is the longest time in which no command at all completed.
+	LongestGapMS float64 `json:"longest_gap_ms"`
+	// Handoffs counts the connections the client replaced.
+	Handoffs Handoffs `json:"handoffs"`
+	// Notices counts the notices sent, one for each connection told.
+	Notices Notices `json:"notices"`
+	// Errors counts the errors of ordinary commands by their message.
+	Errors map[string]int64 `json:"errors"`
+
+	// WrongReplies counts replies that were not the command's own.
+	WrongReplies int64 `json:"wrong_replies"`
+	// AppRetries counts what the drill itself tried again, as a user would.
+	AppRetries AppRetries `json:"app_retries"`
+	// AppErrors counts the errors that led to AppRetries by their message.
+	AppErrors map[string]int64 `json:"app_errors"`
+	// RecoveryMS is the longest time from the server being back after a cut to the
+	// first command that succeeded, over all workers. Zero without a cut.
+	RecoveryMS float64 `json:"recovery_ms"`
+	// DurationS is the length of the load in seconds.
+	DurationS float64 `json:"duration_s"`
+	// OpsPerS is the number of acknowledged ordinary commands per second.
+	OpsPerS float64 `json:"ops_per_s"`
+	// InFlightAtCut is how many commands the server side had read and not answered
+	// when it cut connections without a closing notice.
+	InFlightAtCut int64 `json:"in_flight_at_cut"`
+	// Problems has one sentence for every rule that is broken.
+	Problems []string `json:"problems"`
+
+	// Server says what was behind the simulator.
+	Server string `json:"server"`
+	// Mode is the client's mode of maintenance notifications.
+	Mode string `json:"maintnotifications"`
+	// Workers is the number of workers.
+	Workers int `json:"workers"`
+	// Seed is the seed of all random choices.
+	Seed uint64 `json:"seed"`
+	// GapMS is LongestGapMS by the phase in which the gap began.
+	GapMS Phases[float64] `json:"gap_ms"`
+	// GapOutsideStallsMS is LongestGapMS, but for the times in which the server held
+	// every reply back or accepted nobody after a cut.
+	GapOutsideStallsMS float64 `json:"gap_outside_stalls_ms"`
+	// PhaseS is the length of the phases in seconds.
+	PhaseS Phases[float64] `json:"phase_s"`
+	// IdempotentFailed counts single GETs and SETs that did not succeed.
+	IdempotentFailed int64 `json:"idempotent_failed"`
+	// StaleReads counts replies that were the key's own, but not the value that was
+	// last acknowledged.
+	StaleReads int64 `json:"stale_reads"`
+	// CompletedAfter counts the ordinary commands acknowledged after the scenario.
+	CompletedAfter int64 `json:"completed_after"`
+	// NotRecovered counts the workers without a successful command after a cut.
+	NotRecovered int64 `json:"not_recovered"`
+	// SplitTransactions counts MULTI/EXEC units that were executed in part.
+	SplitTransactions int64 `json:"split_transactions"`
+}
+
+// Commands counts commands. Sent is the sum of the others.
+type Commands struct {
+	Sent         int64 `json:"sent"`
+	Acknowledged int64 `json:"acknowledged"`
+	Failed       int64 `json:"failed"`  // not executed: never sent, or refused
+	Unknown      int64 `json:"unknown"` // sent, not answered
+}
+
+// Incr is the account of the counters.
+type Incr struct {
+	Acknowledged int64 `json:"acknowledged"`
+	Unknown      int64 `json:"unknown"`
+	Value        int64 `json:"value"`      // in the server, read past the proxies
+	Mismatched   int64 `json:"mismatched"` // counters that alone break the rule
+}
+
+// PubSub is the account of the messages.
+type PubSub struct {
+	Published  int64 `json:"published"` // acknowledged
+	Received   int64 `json:"received"`  // each message once
+	Duplicated int64 `json:"duplicated"`
+	Lost       int64 `json:"lost"`      // acknowledged and never received
+	Reordered  int64 `json:"reordered"` // received after a later one
+	Unknown    int64 `json:"unknown"`   // published without an answer
+}
+
+// Watch is the account of the optimistic transactions.
+type Watch struct {
+	Committed int64 `json:"committed"`
+	Conflicts int64 `json:"conflicts"`
+	Failed    int64 `json:"failed"`  // given up
+	Unknown   int64 `json:"unknown"` // EXEC sent, not answered
+	Value     int64 `json:"value"`   // in the server
+}
+
+// Blocking is the account of the lists.
+type Blocking struct {
+	Served     int64 `json:"served"`
+	Failed     int64 `json:"failed"` // given up
+	Lost       int64 `json:"lost"`   // pushed, neither served nor left
+	Pushed     int64 `json:"pushed"` // acknowledged
+	Left       int64 `json:"left"`   // still in the list at the end
+	Duplicated int64 `json:"duplicated"`
+	Unknown    int64 `json:"unknown"` // BLPOPs sent and not answered
+}
+
+// Phases holds one value for each phase of a drill.
+type Phases[T any] struct {
+	Before T `json:"before"`
+	During T `json:"during"`
+	After  T `json:"after"`
+}
+
+// Latency is a distribution.
+type Latency struct {
+	P50  int64 `json:"p50"`
+	P99  int64 `json:"p99"`
+	P999 int64 `json:"p999"`
+	Max  int64 `json:"max"`
+}
+
+// Handoffs counts replaced connections.
+type Handoffs struct {
+	Started   int64 `json:"started"`
+	Succeeded int64 `json:"succeeded"`
+	Failed    int64 `json:"failed"`
+}
+
+// Notices counts notices by name.
+type Notices struct {
+	Moving      int64 `json:"MOVING"`
+	Migrating   int64 `json:"MIGRATING"`
+	Migrated    int64 `json:"MIGRATED"`
+	FailingOver int64 `json:"FAILING_OVER"`
+	FailedOver  int64 `json:"FAILED_OVER"`
+}
+
+// Total is the sum of all.
+func (n Notices) Total() int64 {
+	return n.Moving + n.Migrating + n.Migrated + n.FailingOver + n.FailedOver
+}
+
+// AppRetries counts operations the application tried again.
+type AppRetries struct {
+	Blocking int64 `json:"blocking"`
+	PubSub   int64 `json:"pubsub"`
+	Watch    int64 `json:"watch"`
+}
+
+// Round returns v with d decimals, for values that are printed.
+func Round(v float64, d int) float64 {
+	p := math.Pow10(d)
+	return math.Round(v*p) / p
+}

@@ -1,0 +1,125 @@
+package account
+
+import "fmt"
+
+// Terms are what a scenario allows and requires.
+type Terms struct {
+	// Cut is true where connections are cut without a closing notice, with commands
+	// in flight: commands without an answer are then allowed, no more of them than
+	// were in flight.
+	Cut bool
+	// Announced is true where the client asks for notices and the scenario sends
+	// some: at least one connection must have been told.
+	Announced bool
+	// RecoveryMS is how long after a cut each worker's next command may take.
+	RecoveryMS float64
+	// Incomplete says why the drill ended early, or is empty.
+	Incomplete []string
+}
+
+// Judge returns one sentence for every rule that r breaks, and none if the
+// application would have felt nothing that the terms don't allow.
+func Judge(r *Result, t Terms) []string {
+	j := judge{problems: append([]string{}, t.Incomplete...)}
+	j.commands(r, t)
+	j.incr(r, t)
+	j.pubsub(r, t)
+	j.watch(r, t)
+	j.blocking(r, t)
+	j.scenario(r, t)
+	return j.problems
+}
+
+type judge struct{ problems []string }
+
+// broken adds a sentence if is is true.
+func (j *judge) broken(is bool, format string, args ...any) {
+	if is {
+		j.problems = append(j.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+func (j *judge) commands(r *Result, t Terms) {
+	c := r.Commands
+	j.broken(r.WrongReplies > 0, "%s not the command's own.", count(r.WrongReplies, "reply was", "replies were"))
+	j.broken(r.StaleReads > 0, "%s older than the last acknowledged write.", count(r.StaleReads, "reply was", "replies were"))
+	j.broken(c.Failed > 0, "%s failed.", count(c.Failed, "command", "commands"))
+	j.broken(r.IdempotentFailed > 0, "%s, though they can be sent again.",
+		count(r.IdempotentFailed, "single GET or SET did not succeed", "single GETs and SETs did not succeed"))
+	j.broken(c.Sent != c.Acknowledged+c.Failed+c.Unknown,
+		"The commands don't add up: %d sent, %d acknowledged, %d failed, %d unknown.", c.Sent, c.Acknowledged, c.Failed, c.Unknown)
+	if !t.Cut {
+		j.broken(c.Unknown > 0, "%s sent and not answered.", count(c.Unknown, "command was", "commands were"))
+		return
+	}
+	unanswered := c.Unknown + r.Watch.Unknown + r.Blocking.Unknown
+	j.broken(unanswered > r.InFlightAtCut,
+		"%s not answered, more than the %d in flight when connections were cut.",
+		count(unanswered, "command was", "commands were"), r.InFlightAtCut)
+}
+
+func (j *judge) incr(r *Result, t Terms) {
+	i := r.Incr
+	if t.Cut {
+		j.broken(i.Value < i.Acknowledged, "Acknowledged INCRs are lost: %d acknowledged, the counters have %d.", i.Acknowledged, i.Value)
+		j.broken(i.Value > i.Acknowledged+i.Unknown,
+			"INCRs were executed twice: %d acknowledged and %d unknown, the counters have %d.", i.Acknowledged, i.Unknown, i.Value)
+	} else {
+		j.broken(i.Value != i.Acknowledged, "The INCRs don't add up: %d acknowledged, the counters have %d.", i.Acknowledged, i.Value)
+	}
+	j.broken(i.Mismatched > 0, "%s not what its INCRs add up to.", count(i.Mismatched, "counter is", "counters are"))
+	j.broken(r.SplitTransactions > 0, "%s executed in part.", count(r.SplitTransactions, "MULTI/EXEC unit was", "MULTI/EXEC units were"))
+}
+
+func (j *judge) pubsub(r *Result, t Terms) {
+	p := r.PubSub
+	// A message published into a cut has nobody to reach: Pub/Sub promises no more.
+	j.broken(p.Lost > 0 && !t.Cut, "%s lost.", count(p.Lost, "published message was", "published messages were"))
+	j.broken(p.Duplicated > 0, "%s received twice.", count(p.Duplicated, "message was", "messages were"))
+	j.broken(p.Reordered > 0, "%s received after a later one.", count(p.Reordered, "message was", "messages were"))
+	j.broken(p.Received+p.Lost < p.Published,
+		"The messages don't add up: %d published, %d received, %d lost.", p.Published, p.Received, p.Lost)
+}
+
+func (j *judge) watch(r *Result, t Terms) {
+	w := r.Watch
+	j.broken(w.Failed > 0, "%s given up.", count(w.Failed, "optimistic transaction was", "optimistic transactions were"))
+	if t.Cut {
+		j.broken(w.Value < w.Committed || w.Value > w.Committed+w.Unknown,
+			"The optimistic transactions don't add up: %d committed and %d unknown, the counters have %d.", w.Committed, w.Unknown, w.Value)
+		return
+	}
+	j.broken(w.Value != w.Committed,
+		"The optimistic transactions don't add up: %d committed, the counters have %d.", w.Committed, w.Value)
+}
+
+func (j *judge) blocking(r *Result, t Terms) {
+	b := r.Blocking
+	j.broken(b.Failed > 0, "%s given up.", count(b.Failed, "BLPOP was", "BLPOPs were"))
+	j.broken(b.Duplicated > 0, "%s served twice.", count(b.Duplicated, "list item was", "list items were"))
+	if t.Cut {
+		// Each BLPOP without an answer may have taken one item with it.
+		j.broken(b.Lost > b.Unknown, "%s lost, more than the %d BLPOPs that were not answered.",
+			count(b.Lost, "list item was", "list items were"), b.Unknown)
+		return
+	}
+	j.broken(b.Lost > 0, "%s lost.", count(b.Lost, "list item was", "list items were"))
+}
+
+func (j *judge) scenario(r *Result, t Terms) {
+	j.broken(t.Announced && r.Notices.Total() == 0, "No connection was told anything: none had asked for notices.")
+	j.broken(r.CompletedAfter == 0, "No command succeeded after the scenario.")
+	if !t.Cut {
+		return
+	}
+	j.broken(r.NotRecovered > 0, "%s no successful command after the cut.", count(r.NotRecovered, "worker had", "workers had"))
+	j.broken(r.RecoveryMS > t.RecoveryMS, "A worker's next command took %.0f ms after the server was back, more than %.0f.", r.RecoveryMS, t.RecoveryMS)
+}
+
+// count is n with the form of the words that goes with it.
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,182 @@
+// Package drill rehearses maintenance: it runs a load through the client against a
+// simulated database, does a scenario to it, and takes the account.
+package drill
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/baton-go/redis/cmd/baton/internal/load"
+	"github.com/baton-go/redis/maintnotifications"
+	"github.com/baton-go/redis/maintsim"
+)
+
+// A Config says what to rehearse.
+type Config struct {
+	Scenario Scenario
+	// Server is "embedded", a server program with its arguments, or host:port.
+	Server string
+	// Workers is the number of closed loops.
+	Workers int
+	// Duration is the length of the load; 0 is what the scenario needs, with 3 s
+	// before and after it.
+	Duration time.Duration
+	// Mode is the client's mode of maintenance notifications.
+	Mode maintnotifications.Mode
+	// Seed is the seed of all random choices.
+	Seed uint64
+
+	// Grace is how long an old endpoint serves after MOVING.
+	Grace time.Duration
+	// Lead passes between an announcement and the stall.
+	Lead time.Duration
+	// Stall is how long replies are held back.
+	Stall time.Duration
+	// Outage is how long nothing accepts after a cut.
+	Outage time.Duration
+	// ReadTimeout is the client's, for reads and writes.
+	ReadTimeout time.Duration
+	// Proxies is the number of nodes of the database.
+	Proxies int
+	// ByName makes the client know the database by name instead of by address.
+	ByName bool
+
+	// Handoffs is the number of rebinds; more than one is a storm.
+	Handoffs int
+	// Interval is the time between the rebinds of a storm.
+	Interval time.Duration
+
+	// Timeout bounds the whole drill; 0 is its planned length and 30 s.
+	Timeout time.Duration
+}
+
+// Default is the drill that is run where nothing else is said.
+func Default() Config {
+	return Config{
+		Scenario:    RollingUpgrade,
+		Server:      "embedded",
+		Workers:     64,
+		Mode:        maintnotifications.ModeAuto,
+		Seed:        1,
+		Grace:       5 * time.Second,
+		Lead:        time.Second,
+		Stall:       3 * time.Second,
+		Outage:      maintsim.DefaultOutage,
+		ReadTimeout: time.Second,
+		Proxies:     2,
+		Handoffs:    1,
+		Interval:    500 * time.Millisecond,
+	}
+}
+
+const (
+	edge        = 3 * time.Second // before and after the scenario
+	shortEdge   = 500 * time.Millisecond
+	maxWorkers  = 4096
+	recoverFast = time.Second // after a cut
+)
+
+// Validate returns everything that is wrong with c.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	if _, err := ParseScenario(string(c.Scenario)); err != nil {
+		errs = append(errs, err)
+	}
+	if _, _, err := Backend(c.Server); err != nil {
+		errs = append(errs, err)
+	}
+	bad(c.Workers < load.MinWorkers || c.Workers > maxWorkers, "%d workers, want %d to %d", c.Workers, load.MinWorkers, maxWorkers)
+	bad(!c.Mode.IsValid(), "unknown mode of maintenance notifications %q, want auto, enabled or disabled", c.Mode)
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"--duration", c.Duration},
+		{"--lead", c.Lead},
+		{"--stall", c.Stall},
+		{"--outage", c.Outage},
+		{"--timeout", c.Timeout},
+	} {
+		bad(d.value < 0, "%s %v is negative", d.flag, d.value)
+	}
+	bad(c.Grace <= 0, "--grace %v, want more than 0", c.Grace)
+	bad(c.ReadTimeout <= 0, "--read-timeout %v, want more than 0", c.ReadTimeout)
+	bad(c.Interval <= 0, "--interval %v, want more than 0", c.Interval)
+	bad(c.Proxies < 1 || c.Proxies > 100, "%d proxies, want 1 to 100", c.Proxies)
+	bad(c.Proxies < 2 && (c.Scenario == Rebind || c.Scenario == RollingUpgrade), "scenario %s needs at least 2 proxies", c.Scenario)
+	bad(c.Handoffs < 1, "--handoffs %d, want at least 1", c.Handoffs)
+	bad(c.Handoffs > 1 && !c.Scenario.storms(), "--handoffs is for the scenarios rebind and rebind-none, not for %s", c.Scenario)
+	bad(c.Handoffs > 1 && c.Scenario == RebindNone && c.Interval <= c.Grace,
+		"rebinds without an address can't overlap: --interval %v must be longer than --grace %v", c.Interval, c.Grace)
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	if least := c.length() + 2*shortEdge; c.Duration > 0 && c.Scenario != Quiet && c.Duration < least {
+		bad(true, "--duration %v is too short: scenario %s takes %v with these times (shorten --grace, --lead or --stall)",
+			c.Duration, c.Scenario, least.Round(100*time.Millisecond))
+	}
+	return errors.Join(errs...)
+}
+
+// plan is how long the load runs before and after the scenario.
+func (c Config) plan() (before, during, after time.Duration) {
+	during = c.length()
+	if c.Duration == 0 {
+		return edge, during, edge
+	}
+	rest := c.Duration - during
+	return rest / 2, during, rest - rest/2
+}
+
+// timeout is the most the whole drill may take.
+func (c Config) timeout() time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
+	}
+	before, during, after := c.plan()
+	return before + during + after + 30*time.Second
+}
+
+// proxies is the number of proxies, enough for a storm.
+func (c Config) proxies() int {
+	if c.Handoffs > 1 && c.Scenario == Rebind {
+		return max(c.Proxies, int(c.Grace/c.Interval)+3)
+	}
+	return c.Proxies
+}
+
+// Backend is the server that a --server flag names, and what to call it.
+func Backend(server string) (maintsim.Backend, string, error) {
+	s := strings.TrimSpace(server)
+	switch {
+	case s == "":
+		return maintsim.Backend{}, "", errors.New(`--server is empty, want "embedded", a server program, or host:port`)
+	case s == "embedded":
+		return maintsim.Embedded(), "embedded server", nil
+	}
+	// A path with spaces is a program without arguments if it is there.
+	argv := []string{s}
+	if _, err := os.Stat(s); err != nil {
+		argv = strings.Fields(s)
+	}
+	if path, err := exec.LookPath(argv[0]); err == nil {
+		argv[0] = path
+		return maintsim.Command(argv), strings.Join(argv, " "), nil
+	}
+	if host, port, err := net.SplitHostPort(s); err == nil && host != "" {
+		if _, err := net.LookupPort("tcp", port); err == nil {
+			return maintsim.Address(s), "server at " + s, nil
+		}
+	}
+	return maintsim.Backend{}, "", fmt.Errorf(`--server %q is neither "embedded" nor a program that can be run nor host:port`, s)
+}

@@ -1,0 +1,325 @@
+package drill
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis"
+	"github.com/baton-go/redis/cmd/baton/internal/account"
+	"github.com/baton-go/redis/cmd/baton/internal/load"
+	"github.com/baton-go/redis/maintnotifications"
+	"github.com/baton-go/redis/maintsim"
+)
+
+// A Report is everything a drill leaves.
+type Report struct {
+	Result  account.Result
+	Samples []load.Sample
+	Width   time.Duration // of a sample
+	Marks   []Mark
+	// During and After are when these phases began.
+	During, After, End time.Duration
+}
+
+// A Mark is something that happened at a moment.
+type Mark struct {
+	At   time.Duration
+	Kind MarkKind
+	Text string
+}
+
+// A MarkKind is what a mark stands for.
+type MarkKind uint8
+
+// The kinds of marks.
+const (
+	MarkNotice MarkKind = iota
+	MarkHandoff
+	MarkStallBegin
+	MarkStallEnd
+	MarkClosed
+	MarkCut
+	MarkBack
+	MarkOther
+)
+
+// A Status is how far a running drill has come.
+type Status struct {
+	Phase    load.Phase
+	Elapsed  time.Duration
+	Planned  time.Duration
+	Live     load.Live
+	Notices  int64
+	Handoffs int64
+	Stalled  bool
+}
+
+const (
+	statusEvery = 250 * time.Millisecond
+	// lastCommand is how long workers have for the command they wait for when the
+	// load ends.
+	lastCommand = 15 * time.Second
+	// lastCommandInterrupted is the same after an interruption.
+	lastCommandInterrupted = 5 * time.Second
+	// aborted is how long workers have after their context has ended.
+	aborted = 3 * time.Second
+)
+
+// Run does the drill. show is called with its progress now and then, and may be
+// nil. An error says that there was nothing to rehearse with; everything that goes
+// wrong afterwards is in the report. If ctx ends, the drill ends early, with its
+// report.
+func Run(ctx context.Context, c Config, show func(Status)) (*Report, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
+	defer cancel()
+	r := &run{cfg: c, show: show, clock: load.NewClock()}
+	return r.run(ctx)
+}
+
+var errTimeout = errors.New("the drill took too long")
+
+// A run is one drill.
+type run struct {
+	cfg    Config
+	show   func(Status)
+	clock  *load.Clock
+	sim    *maintsim.Sim
+	client *redis.Client
+	load   *load.Load
+	slots  *load.Slots
+	seen   *witness
+
+	problems []string
+}
+
+func (r *run) run(ctx context.Context) (rep *Report, err error) {
+	c := r.cfg
+	backend, server, err := Backend(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	r.seen = newWitness(r.clock)
+	r.sim, err = maintsim.New(maintsim.Config{
+		Backend: backend,
+		Proxies: c.proxies(),
+		Grace:   c.Grace,
+		Lead:    OrNone(c.Lead),
+		Stall:   OrNone(c.Stall),
+		Outage:  OrNone(c.Outage),
+		Seed:    c.Seed,
+		OnEvent: r.seen.event,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.sim.Close()) }()
+	r.client = redis.NewClient(r.options())
+	defer func() { _ = r.client.Close() }() // all is accounted for
+	r.client.GetMaintNotificationsManager().AddNotificationHook(r.seen)
+	if err := r.client.Ping(ctx).Err(); err != nil {
+		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
+	}
+
+	before, during, after := c.plan()
+	r.slots = load.NewSlots(before + during + after)
+	r.load, err = load.New(load.Config{
+		Client:  r.client,
+		Backend: r.sim.Backend(),
+		Workers: c.Workers,
+		Seed:    c.Seed,
+		Run:     strconv.FormatInt(time.Now().UnixNano(), 36),
+		Clock:   r.clock,
+		Slots:   r.slots,
+	})
+	if err != nil {
+		return nil, err
+	}
+	rep = &Report{Width: r.slots.Width()}
+	r.perform(ctx, before, during, after)
+	settled := r.settle(rep)
+	res := &rep.Result
+	res.Scenario, res.Client, res.Server = string(c.Scenario), "baton "+Version(), server
+	res.Mode, res.Workers, res.Seed = string(c.Mode), c.Workers, c.Seed
+	r.seen.fill(res, r.sim.Stats())
+	res.Handoffs.Started += r.client.GetMaintNotificationsManager().GetActiveOperationCount()
+	rep.Marks = r.seen.timeline()
+	if settled {
+		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)
+		res.Problems = account.Judge(res, account.Terms{
+			Cut:        c.Scenario.Cuts(),
+			Announced:  c.Scenario.announces() && c.Mode != maintnotifications.ModeDisabled,
+			RecoveryMS: float64(recoverFast.Milliseconds()),
+			Incomplete: r.problems,
+		})
+	} else {
+		res.Problems = r.problems
+	}
+	res.OK = len(res.Problems) == 0
+	return rep, nil
+}
+
+// OrNone is how the simulator is told none.
+func OrNone(d time.Duration) time.Duration { return cmp.Or(d, -1) }
+
+// options are those of the client under test: timeouts shorter than the stall, so
+// that they are only met if they are relaxed.
+func (r *run) options() *redis.Options {
+	opt := &redis.Options{
+		Addr:                     r.sim.Addr(),
+		Protocol:                 3,
+		ReadTimeout:              r.cfg.ReadTimeout,
+		WriteTimeout:             r.cfg.ReadTimeout,
+		DialTimeout:              5 * time.Second,
+		PoolSize:                 load.Exclusive(r.cfg.Workers) + 8,
+		PoolTimeout:              r.cfg.ReadTimeout + r.cfg.Outage + 2*time.Second,
+		MaxRetries:               10,
+		MinRetryBackoff:          8 * time.Millisecond,
+		MaxRetryBackoff:          250 * time.Millisecond,
+		Resolver:                 r.sim,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: r.cfg.Mode},
+	}
+	if r.cfg.ByName {
+		opt.Addr = r.sim.Name()
+	}
+	return opt
+}
+
+// perform runs the load through the three phases, and ends it.
+func (r *run) perform(ctx context.Context, before, during, after time.Duration) {
+	// Workers outlive an interruption: each gets to finish its last command.
+	work, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	r.clock.Enter(load.Before)
+	r.load.Start(work)
+	stop := r.report(before + during + after)
+	defer stop()
+
+	err := wait(ctx, before)
+	if err == nil {
+		r.clock.Enter(load.During)
+		err = r.cfg.perform(ctx, r.sim)
+		if err != nil && ctx.Err() == nil {
+			r.problems = append(r.problems, fmt.Sprintf("The scenario failed: %v.", err))
+			err = nil
+		}
+	}
+	if err == nil {
+		r.clock.Enter(load.After)
+		err = wait(ctx, after)
+	}
+	r.clock.Stop()
+	patience := lastCommand
+	if err != nil {
+		patience = lastCommandInterrupted
+		if errors.Is(err, errTimeout) {
+			r.problems = append(r.problems, fmt.Sprintf("The drill took longer than %v.", r.cfg.timeout()))
+		} else {
+			r.problems = append(r.problems, "The drill was interrupted.")
+		}
+	}
+	r.end(abort, patience)
+}
+
+// end waits for the workers, and ends their context if they take too long.
+func (r *run) end(abort context.CancelFunc, patience time.Duration) {
+	limit, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if r.load.Wait(limit) == nil {
+		return
+	}
+	r.problems = append(r.problems, fmt.Sprintf("A worker's last command took longer than %v.", patience))
+	abort()
+	limit, cancel = context.WithTimeout(context.Background(), aborted)
+	defer cancel()
+	if err := r.load.Wait(limit); err != nil {
+		r.problems = append(r.problems, fmt.Sprintf("A worker did not end within %v after its context.", aborted))
+		r.load = nil
+	}
+}
+
+// settle takes the account. It reports false if there is none, because a worker
+// still runs.
+func (r *run) settle(rep *Report) bool {
+	end := r.clock.End()
+	rep.During, rep.After, rep.End = r.clock.Began(load.During), r.clock.Began(load.After), end
+	rep.Samples = r.slots.Samples(end)
+	rep.Result.Errors, rep.Result.AppErrors = map[string]int64{}, map[string]int64{}
+	if r.load == nil {
+		return false
+	}
+	if err := r.load.Settle(&rep.Result, end, r.cfg.Scenario.Cuts()); err != nil {
+		r.problems = append(r.problems, fmt.Sprintf("The account could not be taken: %v.", err))
+		return false
+	}
+	if err := r.load.Clean(); err != nil {
+		r.problems = append(r.problems, fmt.Sprintf("The drill's keys could not be deleted: %v.", err))
+	}
+	return true
+}
+
+// gapOutsideStalls is the longest time without a completed command in which the
+// server was answering.
+func (r *run) gapOutsideStalls(rep *Report) (gap time.Duration) {
+	from := time.Duration(0) // since when it is answering
+	quiet := 0               // reasons why it isn't
+	for _, m := range rep.Marks {
+		switch m.Kind {
+		case MarkStallBegin, MarkCut:
+			if quiet++; quiet == 1 {
+				gap = max(gap, r.load.LongestGap(from, m.At))
+			}
+		case MarkStallEnd, MarkBack:
+			if quiet--; quiet == 0 {
+				from = m.At
+			}
+		case MarkNotice, MarkHandoff, MarkClosed, MarkOther:
+		}
+	}
+	return max(gap, r.load.LongestGap(from, rep.End))
+}
+
+// report shows the status now and then until the function it returns was called.
+func (r *run) report(planned time.Duration) (stop func()) {
+	if r.show == nil {
+		return func() {}
+	}
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	l := r.load
+	wg.Go(func() {
+		tick := time.NewTicker(statusEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-quit:
+				return
+			}
+			s := Status{Phase: r.clock.Phase(), Elapsed: r.clock.Now(), Planned: planned, Live: l.Live()}
+			s.Notices, s.Handoffs, s.Stalled = r.seen.progress()
+			r.show(s)
+		}
+	})
+	return func() {
+		close(quit)
+		wg.Wait()
+	}
+}
+
+// Version is the version of this program, and so of the client in it.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,139 @@
+package drill
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/cmd/baton/internal/account"
+	"github.com/baton-go/redis/cmd/baton/internal/load"
+	"github.com/baton-go/redis/maintnotifications"
+	"github.com/baton-go/redis/maintsim"
+	"github.com/baton-go/redis/push"
+)
+
+// A witness sees what the simulator does and what the client makes of it. It is a
+// hook of both; its methods may be called from any goroutine.
+type witness struct {
+	clock *load.Clock
+
+	mu          sync.Mutex // guards the fields below
+	marks       []Mark
+	dropped     int
+	handoffs    account.Handoffs
+	inFlight    int64
+	notices     int64
+	stalls      int
+	lastHandoff time.Duration
+}
+
+// maxMarks bounds the timeline.
+const maxMarks = 20_000
+
+// together is how close handoffs are to be one mark.
+const together = 20 * time.Millisecond
+
+func newWitness(clock *load.Clock) *witness { return &witness{clock: clock} }
+
+var (
+	_ maintnotifications.NotificationHook = (*witness)(nil)
+	_ maintnotifications.HandoffHook      = (*witness)(nil)
+)
+
+// event takes what the simulator did.
+func (w *witness) event(e maintsim.Event) {
+	if e.Kind == maintsim.EventServiceBack {
+		w.clock.Back(e.Time)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := Mark{At: w.clock.At(e.Time), Kind: MarkOther, Text: e.String()}
+	switch e.Kind {
+	case maintsim.EventNotice:
+		m.Kind, m.Text = MarkNotice, string(e.Notice)
+		w.notices += int64(e.Connections)
+	case maintsim.EventStallBegin:
+		m.Kind, m.Text = MarkStallBegin, "replies stall"
+		w.stalls++
+	case maintsim.EventStallEnd:
+		m.Kind, m.Text = MarkStallEnd, "replies flow"
+		w.stalls--
+	case maintsim.EventProxyClosed:
+		m.Kind, m.Text = MarkClosed, fmt.Sprintf("old endpoint closes %d connections", e.Connections)
+	case maintsim.EventCut:
+		m.Kind, m.Text = MarkCut, fmt.Sprintf("%d connections cut, %d commands in flight", e.Connections, e.InFlight)
+		w.inFlight += int64(e.InFlight)
+	case maintsim.EventServiceBack:
+		m.Kind, m.Text = MarkBack, "server is back"
+	case maintsim.EventProxyOpened, maintsim.EventTakeOver, maintsim.EventResolved:
+	}
+	w.markLocked(m)
+}
+
+func (w *witness) markLocked(m Mark) {
+	if len(w.marks) >= maxMarks {
+		w.dropped++
+		return
+	}
+	w.marks = append(w.marks, m)
+}
+
+// PreHook lets every notice pass.
+func (w *witness) PreHook(_ context.Context, _ push.NotificationHandlerContext, _ string, n []any) ([]any, bool) {
+	return n, true
+}
+
+// PostHook does nothing.
+func (w *witness) PostHook(context.Context, push.NotificationHandlerContext, string, []any, error) {}
+
+// HandoffDone counts a handoff the client has ended.
+func (w *witness) HandoffDone(endpoint string, err error) {
+	now := w.clock.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.handoffs.Started++
+	if err != nil {
+		w.handoffs.Failed++
+		w.markLocked(Mark{At: now, Kind: MarkHandoff, Text: fmt.Sprintf("handoff to %s failed: %v", endpoint, err)})
+		return
+	}
+	w.handoffs.Succeeded++
+	if w.lastHandoff == 0 || now-w.lastHandoff > together {
+		w.markLocked(Mark{At: now, Kind: MarkHandoff, Text: "handoff to " + endpoint})
+	}
+	w.lastHandoff = now
+}
+
+// progress is what the status line shows.
+func (w *witness) progress() (notices, handoffs int64, stalled bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.notices, w.handoffs.Started, w.stalls > 0
+}
+
+// fill writes what was seen into the account.
+func (w *witness) fill(r *account.Result, st maintsim.Stats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.Handoffs = w.handoffs
+	r.InFlightAtCut = w.inFlight
+	r.Notices = account.Notices{
+		Moving:      int64(st.Notices[maintsim.Moving]),
+		Migrating:   int64(st.Notices[maintsim.Migrating]),
+		Migrated:    int64(st.Notices[maintsim.Migrated]),
+		FailingOver: int64(st.Notices[maintsim.FailingOver]),
+		FailedOver:  int64(st.Notices[maintsim.FailedOver]),
+	}
+}
+
+// timeline is every mark in the order of time.
+func (w *witness) timeline() []Mark {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := slices.Clone(w.marks)
+	slices.SortStableFunc(out, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
+	return out
+}

@@ -1,0 +1,151 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/baton-go/redis"
+)
+
+const (
+	blockFor = time.Second
+	// slowPush is the most that the producer of a slow list waits between two items,
+	// so that its consumer is blocked most of the time.
+	slowPush = 200 * time.Millisecond
+	// ahead is how many items a producer may be ahead of its consumer.
+	ahead = 2
+	// assumeLost is when a producer goes on although an item was not served.
+	assumeLost = 500 * time.Millisecond
+)
+
+// list is a list with one producer of numbered items and one consumer.
+type list struct {
+	key  string
+	slow bool
+	room chan struct{} // a token for each item that may be pushed
+	// pushing ends when the producer has ended.
+	pushing chan struct{}
+
+	pushed, unsure              numbers // owned by the producer
+	served                      numbers // owned by the consumer
+	twice                       int64   // owned by the consumer
+	failed, unknown, appRetries atomic.Int64
+}
+
+func newList(key string, slow bool) *list {
+	return &list{key: key, slow: slow, room: make(chan struct{}, ahead), pushing: make(chan struct{})}
+}
+
+// produce pushes numbered items, a few ahead of the consumer.
+func (w *worker) produce(ctx context.Context, l *list) {
+	defer close(l.pushing)
+	for range ahead {
+		l.room <- struct{}{}
+	}
+	lost := time.NewTimer(assumeLost)
+	defer lost.Stop()
+	for n := int64(0); w.running(ctx); n++ {
+		lost.Reset(assumeLost)
+		select {
+		case <-l.room:
+		case <-lost.C:
+		case <-ctx.Done():
+			return
+		}
+		if l.slow {
+			pause(ctx, time.Duration(w.rng.Int64N(int64(slowPush))))
+		}
+		b := w.begin(1)
+		cmd := w.client().RPush(ctx, l.key, l.key+"|"+strconv.FormatInt(n, 10))
+		switch w.end(ctx, b, cmd.Err()) {
+		case Acknowledged:
+			l.pushed.add(n)
+			if cmd.Val() < 1 {
+				w.rec.wrong++
+			}
+		case Unknown:
+			l.unsure.add(n)
+		case Failed:
+		}
+	}
+}
+
+// consume takes items with BLPOP until the producer has ended and the list is
+// empty.
+func (w *worker) consume(ctx context.Context, l *list) {
+	var failing, ended time.Time // since when; zero: it is not
+	for ctx.Err() == nil {
+		over := isClosed(l.pushing)
+		if over && ended.IsZero() {
+			ended = time.Now()
+		}
+		cmd := w.client().BLPop(ctx, blockFor, l.key)
+		switch err := cmd.Err(); {
+		case errors.Is(err, redis.Nil):
+			if over {
+				return
+			}
+		case err != nil:
+			if Classify(err) == Unknown {
+				l.unknown.Add(1)
+			}
+			if w.retry(ctx, err, &failing) {
+				l.appRetries.Add(1)
+			} else {
+				l.failed.Add(1)
+			}
+			if over && time.Since(ended) > 3*blockFor {
+				return // what is left is read past the proxies
+			}
+			continue
+		default:
+			w.take(l, cmd.Val())
+		}
+		failing = time.Time{}
+		w.rec.completed(w.rec.clock.Now())
+	}
+}
+
+// take books a served item.
+func (w *worker) take(l *list, reply []string) {
+	if len(reply) != 2 || reply[0] != l.key {
+		w.rec.wrong++
+		return
+	}
+	n, ok := itemOf(l.key, reply[1])
+	if !ok {
+		w.rec.wrong++
+		return
+	}
+	if !l.served.add(n) {
+		l.twice++
+		return
+	}
+	select {
+	case l.room <- struct{}{}:
+	default:
+	}
+}
+
+// itemOf is the number in an item or a message, which begins with its key.
+func itemOf(key, item string) (int64, bool) {
+	rest, ok := strings.CutPrefix(item, key)
+	if !ok || !strings.HasPrefix(rest, "|") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(rest[1:], 10, 64)
+	return n, err == nil && n >= 0
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

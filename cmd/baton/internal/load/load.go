@@ -1,0 +1,250 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis"
+)
+
+// keyPrefix begins every key a drill writes, so that it never touches others'.
+const keyPrefix = "baton-drill:"
+
+// MinWorkers is the fewest workers a load needs, one of each kind.
+const MinWorkers = 8
+
+// Backend runs commands on the server past everything that is simulated.
+type Backend interface {
+	Do(args ...string) (any, error)
+}
+
+// A Config says what load to run.
+type Config struct {
+	Client  *redis.Client
+	Backend Backend
+	Workers int    // at least MinWorkers
+	Seed    uint64 // of all random choices
+	Run     string // makes the keys of this run its own
+	Clock   *Clock
+	Slots   *Slots
+}
+
+// A Load is a set of workers, each a closed loop: it waits for a command to end,
+// checks the reply, and sends the next.
+type Load struct {
+	cfg     Config
+	prefix  string
+	workers []*worker
+	start   []func(context.Context) // one for each worker
+	wg      sync.WaitGroup
+
+	counters []counter
+	lists    []*list
+	channels []*channel
+	watched  []*watched
+	subbed   sync.WaitGroup // subscribers that have not confirmed
+	busy     []uint64       // of all workers; set by Settle
+}
+
+// a counter is incremented by INCR. Its base tells its values from those of others.
+type counter struct {
+	key  string
+	base int64
+	twin int // the counter that every MULTI/EXEC unit increments with it, or -1
+}
+
+// counterStep separates the bases of counters.
+const counterStep = 1_000_000_000_000
+
+// Shares of a load of 64 workers; what is left are plain ones.
+var shares = []struct {
+	kind   kind
+	weight int
+}{
+	{pipeliner, 6}, {transactor, 4}, {watcher, 4}, {producer, 4}, {consumer, 4}, {publisher, 3}, {subscriber, 3},
+}
+
+type kind uint8
+
+const (
+	plain kind = iota
+	pipeliner
+	transactor
+	watcher
+	producer
+	consumer
+	publisher
+	subscriber
+	kinds = 8
+)
+
+// split says how many workers of each kind a load of n has.
+func split(n int) (of [kinds]int) {
+	of[plain] = n
+	for _, s := range shares {
+		of[s.kind] = max(1, n*s.weight/64)
+		of[plain] -= of[s.kind]
+	}
+	return of
+}
+
+// Exclusive is how many workers need a connection of their own at a time.
+func Exclusive(workers int) int {
+	of := split(workers)
+	return of[watcher] + of[consumer] + of[subscriber]
+}
+
+const (
+	sharedCounters = 8
+	twinCounters   = 2 // pairs of them
+	watchedKeys    = 2
+)
+
+// New prepares a load: its counters are written through the backend.
+func New(cfg Config) (*Load, error) {
+	if cfg.Workers < MinWorkers {
+		return nil, fmt.Errorf("load: %d workers, want at least %d", cfg.Workers, MinWorkers)
+	}
+	l := &Load{cfg: cfg, prefix: keyPrefix + cfg.Run + ":"}
+	for i := range sharedCounters {
+		l.addCounter("shared:"+strconv.Itoa(i), -1)
+	}
+	for i := range twinCounters {
+		n := len(l.counters)
+		l.addCounter("left:"+strconv.Itoa(i), n+1)
+		l.addCounter("right:"+strconv.Itoa(i), n)
+	}
+	for i := range watchedKeys {
+		l.watched = append(l.watched, &watched{key: l.prefix + "watched:" + strconv.Itoa(i)})
+	}
+	l.addWorkers()
+	for _, c := range l.counters {
+		if _, err := cfg.Backend.Do("SET", c.key, strconv.FormatInt(c.base, 10)); err != nil {
+			return nil, fmt.Errorf("load: write a counter: %w", err)
+		}
+	}
+	for _, w := range l.workers {
+		w.prepare()
+	}
+	return l, nil
+}
+
+func (l *Load) addCounter(name string, twin int) int {
+	n := len(l.counters)
+	l.counters = append(l.counters, counter{
+		key:  l.prefix + "counter:" + name,
+		base: int64(n+1) * counterStep,
+		twin: twin,
+	})
+	return n
+}
+
+func (l *Load) addWorkers() {
+	of := split(l.cfg.Workers)
+	for range of[plain] {
+		w := l.addWorker(true)
+		w.own = l.addCounter("own:"+strconv.Itoa(w.id), -1)
+		l.start = append(l.start, w.plain)
+	}
+	for range of[pipeliner] {
+		w := l.addWorker(true)
+		w.own = l.addCounter("own:"+strconv.Itoa(w.id), -1)
+		l.start = append(l.start, w.pipeline)
+	}
+	for range of[transactor] {
+		l.start = append(l.start, l.addWorker(true).transact)
+	}
+	for i := range of[watcher] {
+		w := l.addWorker(true)
+		target := l.watched[i%len(l.watched)]
+		l.start = append(l.start, func(ctx context.Context) { w.watch(ctx, target) })
+	}
+	for i := range of[producer] {
+		ls := newList(l.prefix+"list:"+strconv.Itoa(i), i%2 == 1)
+		l.lists = append(l.lists, ls)
+		from, to := l.addWorker(true), l.addWorker(false)
+		l.start = append(l.start,
+			func(ctx context.Context) { from.produce(ctx, ls) },
+			func(ctx context.Context) { to.consume(ctx, ls) })
+	}
+	for i := range of[publisher] {
+		ch := newChannel(l.prefix+"channel:"+strconv.Itoa(i), i == 0)
+		l.channels = append(l.channels, ch)
+		from, to := l.addWorker(true), l.addWorker(false)
+		l.subbed.Add(1)
+		l.start = append(l.start,
+			func(ctx context.Context) { from.publish(ctx, ch) },
+			func(ctx context.Context) { to.subscribe(ctx, ch) })
+	}
+}
+
+func (l *Load) addWorker(recovers bool) *worker {
+	id := len(l.workers)
+	w := &worker{
+		load: l,
+		id:   id,
+		rec:  newRecorder(l.cfg.Clock, l.cfg.Slots, recovers),
+		rng:  rand.New(rand.NewPCG(l.cfg.Seed, uint64(id))),
+	}
+	l.workers = append(l.workers, w)
+	return w
+}
+
+// Start starts the workers. They end when the clock is stopped, or, in the middle
+// of a command, when ctx ends.
+func (l *Load) Start(ctx context.Context) {
+	for i, run := range l.start {
+		l.wg.Go(func() {
+			run(ctx)
+			l.workers[i].rec.flush()
+		})
+	}
+}
+
+// ErrHanging is the error of [Load.Wait] where a worker did not end.
+var ErrHanging = errors.New("load: a worker does not end")
+
+// Wait waits until every worker has ended, at most until ctx ends. After an error
+// the load's figures must not be read.
+func (l *Load) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.wg.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ErrHanging
+	}
+}
+
+// Live is what the commands have come to so far.
+type Live struct{ Sent, Acknowledged, Failed, Unknown int64 }
+
+// Live may be called at any time.
+func (l *Load) Live() (v Live) {
+	for _, w := range l.workers {
+		v.Sent += w.rec.live.sent.Load()
+		v.Acknowledged += w.rec.live.acknowledged.Load()
+		v.Failed += w.rec.live.failed.Load()
+		v.Unknown += w.rec.live.unknown.Load()
+	}
+	return v
+}
+
+// pause lets d pass, less if ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,177 @@
+package load
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/baton-go/redis"
+)
+
+const (
+	// confirmWithin is how long a subscription may take to be confirmed.
+	confirmWithin = 5 * time.Second
+	// stragglers is how long a subscriber waits for what is still missing.
+	stragglers = 2 * time.Second
+	// bufferedMessages is how many messages may wait for a subscriber.
+	bufferedMessages = 1000
+)
+
+// channel is a Pub/Sub channel with one publisher of numbered messages and one
+// subscriber.
+type channel struct {
+	name    string
+	pattern bool // subscribe by pattern
+	// publishing ends when the publisher has ended.
+	publishing chan struct{}
+
+	published, unsure numbers // owned by the publisher until publishing ends
+
+	received         numbers // owned by the subscriber
+	last             int64   // owned by the subscriber; -1 before the first
+	twice, reordered int64   // owned by the subscriber
+	appRetries       atomic.Int64
+}
+
+func newChannel(name string, pattern bool) *channel {
+	return &channel{name: name, pattern: pattern, publishing: make(chan struct{}), last: -1}
+}
+
+// publish sends numbered messages. One that nobody received is sent again, as the
+// application sees in the reply.
+func (w *worker) publish(ctx context.Context, ch *channel) {
+	defer close(ch.publishing)
+	if !w.load.subscribed(ctx) {
+		return
+	}
+	for n := int64(0); w.running(ctx); n++ {
+		w.publishOne(ctx, ch, n)
+	}
+}
+
+func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
+	for began := time.Now(); ; {
+		b := w.begin(1)
+		cmd := w.client().Publish(ctx, ch.name, ch.name+"|"+strconv.FormatInt(n, 10))
+		switch w.end(ctx, b, cmd.Err()) {
+		case Unknown:
+			ch.unsure.add(n)
+			return
+		case Failed:
+			return
+		case Acknowledged:
+		}
+		if cmd.Val() > 0 || time.Since(began) > giveUp || ctx.Err() != nil {
+			ch.published.add(n)
+			return
+		}
+		ch.appRetries.Add(1)
+		pause(ctx, failurePause)
+	}
+}
+
+// subscribed waits until every subscriber has its confirmation.
+func (l *Load) subscribed(ctx context.Context) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.subbed.Wait()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-l.cfg.Clock.ended:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// subscribe receives until the publisher has ended and nothing is missing.
+func (w *worker) subscribe(ctx context.Context, ch *channel) {
+	confirmed := false
+	defer func() {
+		if !confirmed {
+			w.load.subbed.Done()
+		}
+	}()
+	for ctx.Err() == nil {
+		ps := w.openSubscription(ctx, ch)
+		if _, err := ps.ReceiveTimeout(ctx, confirmWithin); err != nil {
+			note(w.rec.appErrors, err)
+			ch.appRetries.Add(1)
+			_ = ps.Close() // it has failed already
+			if isClosed(ch.publishing) {
+				return
+			}
+			pause(ctx, failurePause)
+			continue
+		}
+		if !confirmed {
+			confirmed = true
+			w.load.subbed.Done()
+		}
+		complete := w.receive(ctx, ch, ps.Channel(redis.WithChannelSize(bufferedMessages)))
+		_ = ps.Close() // everything was received
+		if complete {
+			return
+		}
+		ch.appRetries.Add(1) // the channel was closed under the subscriber
+	}
+}
+
+func (w *worker) openSubscription(ctx context.Context, ch *channel) *redis.PubSub {
+	if ch.pattern {
+		return w.client().PSubscribe(ctx, ch.name+"*")
+	}
+	return w.client().Subscribe(ctx, ch.name)
+}
+
+// receive books messages until it is complete, or false if msgs was closed before.
+func (w *worker) receive(ctx context.Context, ch *channel, msgs <-chan *redis.Message) bool {
+	publishing := ch.publishing
+	idle := time.NewTimer(time.Hour)
+	defer idle.Stop()
+	for {
+		select {
+		case m, ok := <-msgs:
+			if !ok {
+				return ctx.Err() != nil || isClosed(ch.publishing)
+			}
+			w.book(ch, m)
+			if publishing == nil {
+				if ch.published.without(&ch.received) == 0 {
+					return true
+				}
+				idle.Reset(stragglers)
+			}
+		case <-publishing:
+			publishing = nil
+			if ch.published.without(&ch.received) == 0 {
+				return true
+			}
+			idle.Reset(stragglers)
+		case <-idle.C:
+			return true
+		case <-ctx.Done():
+			return true
+		}
+	}
+}
+
+func (w *worker) book(ch *channel, m *redis.Message) {
+	n, ok := itemOf(ch.name, m.Payload)
+	if !ok || m.Channel != ch.name || ch.pattern != (m.Pattern != "") {
+		w.rec.wrong++
+		return
+	}
+	if !ch.received.add(n) {
+		ch.twice++
+		return
+	}
+	if n < ch.last {
+		ch.reordered++
+	}
+	ch.last = max(ch.last, n)
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/baton-go/redis/cmd/baton/internal/drill"
+	"github.com/baton-go/redis/maintsim"
+)
+
+const simLong = `Sim simulates a database on loopback addresses until it is interrupted, so that any
+client can be pointed at it. It prints what it does, with the time.
+
+Type a scenario and it is done, several at a time if they are typed while others
+run; times in brackets change one run:
+
+  migrate [stall=3s] [lead=1s]
+  failover [stall=3s] [lead=1s]
+  rebind [grace=5s]          to a named address
+  rebind-none [grace=5s]     without an address
+  rolling-upgrade            all of them, once per node
+  failover-cut [outage=1s]
+  silent-cut [outage=1s]
+  stats                      what was done so far
+  quit
+
+With --every, the scenarios of --schedule are done in turn.`
+
+type simFlags struct {
+	hosts    []string
+	port     int
+	server   string
+	proxies  int
+	grace    time.Duration
+	lead     time.Duration
+	stall    time.Duration
+	outage   time.Duration
+	every    time.Duration
+	schedule string
+	password string
+	refuse   bool
+	seed     uint64
+}
+
+func simCommand() *cobra.Command {
+	var f simFlags
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Simulate a database that any client can be pointed at",
+		Long:  simLong,
+		Example: `  baton sim --port 6400
+  baton sim --server /usr/bin/redis-server --every 30s --schedule migrate,rebind`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSim(cmd, f) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringSliceVar(&f.hosts, "hosts", nil, "loopback addresses of the proxies (default 127.0.0.1, 127.0.0.2, ...)")
+	fs.IntVar(&f.port, "port", 0, "port of the proxies (default a free one)")
+	fs.StringVar(&f.server, "server", "embedded", "`embedded`, a server program with its arguments, or host:port")
+	fs.IntVar(&f.proxies, "proxies", maintsim.DefaultProxies, "number of nodes")
+	fs.DurationVar(&f.grace, "grace", maintsim.DefaultGrace, "how long an old endpoint serves after MOVING")
+	fs.DurationVar(&f.lead, "lead", maintsim.DefaultLead, "time between an announcement and the stall")
+	fs.DurationVar(&f.stall, "stall", maintsim.DefaultStall, "how long replies stall")
+	fs.DurationVar(&f.outage, "outage", maintsim.DefaultOutage, "how long nothing accepts after a cut")
+	fs.DurationVar(&f.every, "every", 0, "do the next scenario of the schedule so often")
+	fs.StringVar(&f.schedule, "schedule", "migrate,failover,rebind", "the scenarios to do in turn")
+	fs.StringVar(&f.password, "password", "", "password that clients need")
+	fs.BoolVar(&f.refuse, "refuse", false, "refuse the opt-in to notices, as servers do that don't know it")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	return cmd
+}
+
+func runSim(cmd *cobra.Command, f simFlags) error {
+	backend, server, err := drill.Backend(f.server)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.every < 0 {
+		return usageError{fmt.Errorf("--every %v is negative", f.every)}
+	}
+	var schedule []simAction
+	for name := range strings.SplitSeq(f.schedule, ",") {
+		a, err := parseAction(name)
+		if err != nil {
+			return usageError{fmt.Errorf("--schedule: %w", err)}
+		}
+		schedule = append(schedule, a)
+	}
+	out := &printer{w: cmd.OutOrStdout()}
+	sim, err := maintsim.New(maintsim.Config{
+		Backend: backend, Hosts: f.hosts, Port: f.port, Proxies: f.proxies,
+		Grace: f.grace, Lead: drill.OrNone(f.lead), Stall: drill.OrNone(f.stall), Outage: drill.OrNone(f.outage),
+		Password: f.password, Unsupported: f.refuse, Seed: f.seed,
+		OnEvent: func(e maintsim.Event) { out.at(e.Time, e.String()) },
+	})
+	if err != nil {
+		var opErr *net.OpError
+		if errors.As(err, &opErr) {
+			return fmt.Errorf("sim: %w", err)
+		}
+		return usageError{err}
+	}
+	s := &simulation{sim: sim, out: out}
+	out.at(time.Now(), fmt.Sprintf("%s behind %s; clients connect to %s", server, strings.Join(sim.Addrs(), ", "), sim.Addr()))
+	s.serve(cmd.Context(), cmd.InOrStdin(), f.every, schedule)
+	if err := sim.Close(); err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	s.wg.Wait()
+	out.at(time.Now(), "closed")
+	return nil
+}
+
+// printer writes lines with the time, from any goroutine.
+type printer struct {
+	mu sync.Mutex // serialises writing
+	w  io.Writer
+}
+
+func (p *printer) at(t time.Time, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, "%s  %s\n", t.Format("15:04:05.000"), text)
+}
+
+// simulation is a running simulator that takes orders.
+type simulation struct {
+	sim *maintsim.Sim
+	out *printer
+	wg  sync.WaitGroup // scenarios
+}
+
+// serve does what is typed and what is scheduled until ctx ends or it is told to
+// quit.
+func (s *simulation) serve(ctx context.Context, in io.Reader, every time.Duration, schedule []simAction) {
+	lines := make(chan string)
+	// This goroutine ends with the input, or with the program.
+	go func() {
+		defer close(lines)
+		for sc := bufio.NewScanner(in); sc.Scan(); {
+			select {
+			case lines <- sc.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var due <-chan time.Time
+	if every > 0 {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		due = t.C
+	}
+	for next := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due:
+			s.start(ctx, schedule[next%len(schedule)])
+			next++
+		case line, ok := <-lines:
+			if !ok {
+				lines = nil // nobody types; the schedule goes on
+				continue
+			}
+			if !s.obey(ctx, strings.TrimSpace(line)) {
+				return
+			}
+		}
+	}
+}
+
+// obey does what a line says. It reports false if that is to quit.
+func (s *simulation) obey(ctx context.Context, line string) bool {
+	switch line {
+	case "":
+	case "quit", "exit":
+		return false
+	case "help", "?":
+		s.out.at(time.Now(), "migrate, failover, rebind, rebind-none, rolling-upgrade, failover-cut, silent-cut, stats, quit")
+	case "stats":
+		st := s.sim.Stats()
+		s.out.at(time.Now(), fmt.Sprintf("%d connections, %d opted in, %d commands, notices %v, %d cuts and closes",
+			st.Open(), st.OptedIn(), st.Commands, st.Notices, len(st.Cuts)))
+	default:
+		a, err := parseAction(line)
+		if err != nil {
+			s.out.at(time.Now(), err.Error())
+			return true
+		}
+		s.start(ctx, a)
+	}
+	return true
+}
+
+func (s *simulation) start(ctx context.Context, a simAction) {
+	s.wg.Go(func() {
+		s.out.at(time.Now(), a.name+" begins")
+		if err := a.do(ctx, s.sim); err != nil {
+			s.out.at(time.Now(), fmt.Sprintf("%s failed: %v", a.name, err))
+			return
+		}
+		s.out.at(time.Now(), a.name+" is over")
+	})
+}
+
+// simAction is a scenario with its options.
+type simAction struct {
+	name string
+	opts []maintsim.Option
+}
+
+// parseAction reads "rebind grace=5s".
+func parseAction(line string) (simAction, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return simAction{}, errors.New("empty scenario")
+	}
+	name, err := drill.ParseScenario(words[0])
+	if err != nil || name == drill.Quiet {
+		return simAction{}, fmt.Errorf("unknown scenario %q", words[0])
+	}
+	a := simAction{name: words[0]}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		with, ok := map[string]func(time.Duration) maintsim.Option{
+			"grace": maintsim.WithGrace, "lead": maintsim.WithLead, "stall": maintsim.WithStall, "outage": maintsim.WithOutage,
+		}[key]
+		if !ok {
+			return simAction{}, fmt.Errorf("unknown option %s, want grace, lead, stall or outage", strconv.Quote(key))
+		}
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return simAction{}, fmt.Errorf("%s wants a time such as 5s, not %q", key, value)
+		}
+		a.opts = append(a.opts, with(d))
+	}
+	return a, nil
+}
+
+func (a simAction) do(ctx context.Context, sim *maintsim.Sim) error {
+	switch drill.Scenario(a.name) {
+	case drill.RollingUpgrade:
+		return sim.RollingUpgrade(ctx, a.opts...)
+	case drill.Migrate:
+		return sim.Migrate(ctx, a.opts...)
+	case drill.Failover:
+		return sim.Failover(ctx, a.opts...)
+	case drill.Rebind:
+		return sim.Rebind(ctx, a.opts...)
+	case drill.RebindNone:
+		return sim.Rebind(ctx, append(a.opts, maintsim.WithNullEndpoint())...)
+	case drill.FailoverCut:
+		return sim.FailoverCut(ctx, a.opts...)
+	case drill.SilentCut:
+		return sim.Cut(ctx, a.opts...)
+	case drill.Quiet:
+	}
+	return fmt.Errorf("unknown scenario %q", a.name)
+}
