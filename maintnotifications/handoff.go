@@ -67,7 +67,7 @@ func (m *Machine) startHandoff(op *movingOp, l *link) {
 	}
 	a := Action{
 		Do: ActionHandoff, Op: op.key, Link: l.ID, Attempt: l.attempt,
-		Targets:  slices.Clone(op.targets),
+		Targets:  slices.Clone(m.handoffTargets(op)),
 		Deadline: earliest(op.end, m.now.Add(m.cfg.HandoffTimeout)),
 	}
 	switch {
@@ -79,6 +79,18 @@ func (m *Machine) startHandoff(op *movingOp, l *link) {
 		a.Targets = append(a.Targets, m.cfg.Addr)
 	}
 	m.act(a)
+}
+
+// handoffTargets returns where links of op go: its targets, unless these retire in
+// turn and a newer operation knows better.
+func (m *Machine) handoffTargets(op *movingOp) []string {
+	if t := m.serving(m.now, op.targets); len(t) > 0 {
+		return t
+	}
+	if t, _ := m.dialTargets(m.now); len(t) > 0 && len(op.targets) > 0 {
+		return t
+	}
+	return op.targets
 }
 
 // handoffDone takes in the outcome of a handoff.

@@ -88,24 +88,44 @@ func (m *Machine) moving(l *link, n Notice) {
 		}
 		op.end = op.deadline.Add(m.cfg.HandoffTimeout)
 	}
+	m.ops = append(m.ops, op)
 	if op.mode == moveToTarget {
 		m.revive(op)
 	}
-	m.ops = append(m.ops, op)
 	m.last.set(op)
 	m.retire(op, l)
 }
 
 // revive lets earlier operations forget that the target of a newer one retires: the
-// server says that it serves again.
+// server says that it serves again. Links that were to leave it for where the
+// earlier move led get a new link to it instead.
 func (m *Machine) revive(newer *movingOp) {
 	target := newer.key.Target
 	for _, op := range m.ops {
-		if op.key.Seq < newer.key.Seq {
-			op.peers = slices.DeleteFunc(op.peers, func(p string) bool { return p == canonical(target) })
-			op.addrs = slices.DeleteFunc(op.addrs, func(a string) bool { return a == target })
+		if op.key.Seq >= newer.key.Seq {
+			continue
 		}
+		for _, l := range m.links {
+			if l.op == op && l.Peer == canonical(target) {
+				m.enlist(newer, l)
+			}
+		}
+		op.peers = slices.DeleteFunc(op.peers, func(p string) bool { return p == canonical(target) })
+		op.addrs = slices.DeleteFunc(op.addrs, func(a string) bool { return a == target })
 	}
+}
+
+// revivedBy returns the operation in progress that has a higher number than op and
+// peer for its target, nil if there is none.
+func (m *Machine) revivedBy(op *movingOp, peer string) *movingOp {
+	i := slices.IndexFunc(m.ops, func(newer *movingOp) bool {
+		return newer.key.Seq > op.key.Seq && newer.mode == moveToTarget && m.now.Before(newer.end) &&
+			peer != "" && canonical(newer.key.Target) == peer
+	})
+	if i < 0 {
+		return nil
+	}
+	return m.ops[i]
 }
 
 // chooseMode decides how op goes about its links. A target that is the address
@@ -150,6 +170,10 @@ func (m *Machine) movingAgain(op *movingOp, l *link) {
 
 // retire adds the peer of l to those that retire, and their links to op.
 func (m *Machine) retire(op *movingOp, l *link) {
+	if newer := m.revivedBy(op, l.Peer); newer != nil {
+		m.enlist(newer, l) // the notice was read late: the peer serves again
+		return
+	}
 	switch {
 	case l.Peer != "":
 		op.peers = addTo(op.peers, l.Peer)
@@ -252,7 +276,7 @@ func (m *Machine) resolved(op *movingOp, addrs []string) {
 			ips = append(ips, ip.Unmap())
 		}
 	}
-	if len(op.peers) == 0 && op.baseline == nil && len(ips) > 0 {
+	if len(op.peers) == 0 && len(op.addrs) > 0 && op.baseline == nil && len(ips) > 0 {
 		op.baseline = ips // which of them retires is unknown: wait for a change
 	}
 	for _, ip := range ips {
