@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -53,15 +52,15 @@ type call struct {
 	err  *Error // set before done
 }
 
-var calls = sync.Pool{New: func() any { return &call{ready: make(chan struct{}, 1)} }}
+func newCall() any { return &call{ready: make(chan struct{}, 1)} }
 
 // release gives a call back whose caller has seen it done. A call that was
 // abandoned is left to the garbage collector: the link may still look at it.
-func release(c *call) {
+func (l *Link) release(c *call) {
 	c.state.Store(pending)
 	c.sink, c.ctx, c.err = nil, nil, nil
 	c.replies, c.size, c.seen, c.got, c.patience = 0, 0, 0, 0, 0
-	calls.Put(c)
+	l.calls.Put(c)
 }
 
 // take gives one reply to the call's sink, unless the caller has left, and tells

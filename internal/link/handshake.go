@@ -169,6 +169,7 @@ func (h *Handshake) optIn() []step {
 func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, error) {
 	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1}
 	l.bornAt = cfg.Timeouts.now()
+	l.calls.New = newCall
 	l.wrote.L = &l.mu
 	l.scanner.SetLimits(cfg.Limits)
 	l.rbuf = make([]byte, l.readBuffer())

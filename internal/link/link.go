@@ -98,6 +98,10 @@ type Link struct {
 	id   uint64   // immutable; unique within the process
 	info Info     // immutable after Open
 
+	// calls are those nobody waits for. Each link has its own: they hold channels,
+	// and a synctest bubble must not get those of another.
+	calls sync.Pool
+
 	bornAt int64 // immutable; by the clock of Timeouts
 
 	down chan struct{} // closed when the link begins to die: by kill
@@ -311,14 +315,14 @@ func (l *Link) letIn() {
 // that says how far the request got; a caller whose context ends gets its cause
 // and leaves at once, and the link drops the reply when it comes.
 func (l *Link) Do(ctx context.Context, q Request) (int, error) {
-	c := calls.Get().(*call)
+	c := l.calls.Get().(*call)
 	c.sink, c.replies, c.size, c.patience = q.Sink, q.Replies, len(q.Wire), q.Patience
 	watch := ctx.Done()
 	if watch != nil && !l.cfg.WatchContexts {
 		c.ctx, watch = ctx, nil
 	}
 	if err := l.submit(ctx, c, q.Wire); err != nil {
-		release(c)
+		l.release(c)
 		return 0, err
 	}
 	if watch == nil {
@@ -337,7 +341,7 @@ func (l *Link) Do(ctx context.Context, q Request) (int, error) {
 		return c.got, l.left(ctx)
 	}
 	got, err := c.got, c.err
-	release(c)
+	l.release(c)
 	if err != nil {
 		return got, err
 	}
