@@ -83,7 +83,7 @@ type batch struct {
 	calls    []*call
 	size     int           // bytes
 	sent     int           // bytes that were written for sure; set when the write has ended
-	at       int64         // when it was handed to the socket
+	at       int64         // when its write ended; 0: it is being written
 	patience time.Duration // the longest of its calls; negative: for ever
 }
 

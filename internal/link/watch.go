@@ -12,11 +12,8 @@ const sweepEvery = 5 * time.Millisecond
 func (l *Link) arm(swift bool) {
 	d := l.patienceNow()
 	if swift {
-		d = sweepEvery
+		d = min(d, sweepEvery)
 		l.swift = true
-	}
-	if d <= 0 {
-		d = time.Minute // no timeout at all: there may be one later
 	}
 	l.armed = true
 	l.timer.Reset(d)
@@ -31,13 +28,16 @@ func (l *Link) Recheck() {
 	}
 }
 
-// patienceNow is the shorter of the timeouts that apply.
+// patienceNow is the shorter of the timeouts that apply. The timer never waits
+// longer, whatever it sees in flight: what comes next may be less patient.
 func (l *Link) patienceNow() time.Duration {
-	r, w := l.cfg.Timeouts.Read(), l.cfg.Timeouts.Write()
-	if r == 0 || w > 0 && w < r {
-		return w
+	d := time.Minute // no timeout at all: there may be one later
+	for _, t := range [...]time.Duration{l.cfg.Timeouts.Read(), l.cfg.Timeouts.Write()} {
+		if t > 0 {
+			d = min(d, t)
+		}
 	}
-	return r
+	return d
 }
 
 // tick is what the timer does.
@@ -54,7 +54,7 @@ func (l *Link) tick() {
 	case l.inflight == 0 && len(l.cur.calls) == 0 && !l.writing:
 		l.armed, l.swift = false, false
 	case waiting:
-		l.timer.Reset(sweepEvery)
+		l.timer.Reset(min(again, sweepEvery))
 	default:
 		l.swift = false
 		l.timer.Reset(again)
@@ -67,12 +67,12 @@ func (l *Link) tick() {
 
 // overdue tells whether the link is stuck, else when that is to be asked again; mu
 // is held. The order of replies is the order of commands, so the oldest one tells:
-// it waits since it was handed to the socket, since the last byte came in, or since
-// relaxed timeouts ended, whatever was last.
+// it waits since it was written, since the last byte came in, or since relaxed
+// timeouts ended, whatever was last.
 func (l *Link) overdue() (again time.Duration, err error) {
 	t := l.cfg.Timeouts
 	at := t.now()
-	again = time.Minute
+	again = l.patienceNow()
 	if limit := t.Write(); l.writing && limit > 0 {
 		waited := time.Duration(at - max(l.writeSince, t.calmed.Load()))
 		if waited >= limit {
@@ -85,7 +85,7 @@ func (l *Link) overdue() (again time.Duration, err error) {
 		oldest = l.fifo[l.head]
 	}
 	limit := t.Read()
-	if oldest == nil || limit == 0 || oldest.patience < 0 {
+	if oldest == nil || oldest.at == 0 || limit == 0 || oldest.patience < 0 {
 		return again, nil
 	}
 	limit = max(limit, oldest.patience)

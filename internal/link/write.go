@@ -128,13 +128,13 @@ func (l *Link) begin() ([]byte, *batch) {
 		b = new(batch)
 	}
 	*b, l.cur = l.cur, batch{calls: b.calls[:0]}
-	b.size, b.sent, b.at = len(out), 0, l.cfg.Timeouts.now()
+	b.size, b.sent, b.at = len(out), 0, 0
 	l.fifo = append(l.fifo, b)
 	l.inflight += len(b.calls)
 	l.unread += len(out)
 	l.lastBatch = len(b.calls)
 	l.writing = true
-	l.writeSince = b.at
+	l.writeSince = l.cfg.Timeouts.now()
 	return out, b
 }
 
@@ -143,7 +143,7 @@ func (l *Link) begin() ([]byte, *batch) {
 func (l *Link) write(out []byte, b *batch) {
 	n, err := l.nc.Write(out)
 	l.mu.Lock()
-	b.sent = n
+	b.sent, b.at = n, l.cfg.Timeouts.now()
 	l.writing = false
 	l.writeSince = 0
 	if cap(out) <= keepBuffer {
