@@ -66,6 +66,14 @@ func (c *baseCmd) optInt(wanted bool, word string, v int64) {
 	}
 }
 
+// optFloat appends a word and a number if the number is wanted.
+func (c *baseCmd) optFloat(wanted bool, word string, v float64) {
+	if wanted {
+		c.str(word)
+		c.float(v)
+	}
+}
+
 // reject makes the command one that is not sent, because of what its caller gave.
 func (c *baseCmd) reject(text string) {
 	if c.err == nil {
@@ -117,6 +125,25 @@ func readMap[T any](r *resp.Reader, read func(*resp.Reader) (T, error)) (map[str
 		}
 	}
 	return m, nil
+}
+
+// readFields reads a map whose keys say what their values are; read is called with
+// each key and takes, or skips, the value.
+func readFields(r *resp.Reader, read func(name string) error) error {
+	n, err := r.MapLen()
+	if err != nil {
+		return err
+	}
+	for range n {
+		name, err := r.String()
+		if err != nil {
+			return err
+		}
+		if err := read(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readString is [resp.Reader.String] as a function.

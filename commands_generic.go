@@ -132,3 +132,265 @@ func (c cmdable) TTL(ctx context.Context, key string) *DurationCmd {
 	_ = c(ctx, cmd)
 	return cmd
 }
+
+// PTTL is TTL in milliseconds. Since Redis 2.6, O(1).
+func (c cmdable) PTTL(ctx context.Context, key string) *DurationCmd {
+	cmd := &DurationCmd{precision: time.Millisecond}
+	cmd.key("pttl", key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ExpireAt sets when key expires, in whole seconds; a time that has passed removes
+// it. It tells whether the key exists. Since Redis 1.2, O(1).
+func (c cmdable) ExpireAt(ctx context.Context, key string, tm time.Time) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("expireat", key)
+	cmd.int(tm.Unix())
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ExpireTime gives when key expires, as the time since 1970 in whole seconds; -1 (a
+// nanosecond) for a key that does not expire, -2 for one that does not exist. Since
+// Redis 7.0, O(1).
+func (c cmdable) ExpireTime(ctx context.Context, key string) *DurationCmd {
+	cmd := &DurationCmd{precision: time.Second}
+	cmd.key("expiretime", key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// PExpire is Expire in whole milliseconds, at least one. Since Redis 2.6, O(1).
+func (c cmdable) PExpire(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("pexpire", key)
+	cmd.int(milliseconds(expiration))
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// PExpireAt is ExpireAt in whole milliseconds. Since Redis 2.6, O(1).
+func (c cmdable) PExpireAt(ctx context.Context, key string, tm time.Time) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("pexpireat", key)
+	cmd.int(tm.UnixMilli())
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// PExpireTime is ExpireTime in whole milliseconds. Since Redis 7.0, O(1).
+func (c cmdable) PExpireTime(ctx context.Context, key string) *DurationCmd {
+	cmd := &DurationCmd{precision: time.Millisecond}
+	cmd.key("pexpiretime", key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Persist removes the time to live, and tells whether there was one. Since Redis 2.2,
+// O(1).
+func (c cmdable) Persist(ctx context.Context, key string) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("persist", key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Rename gives key another name and replaces what has that name. An error of the
+// server says that there is no key. Since Redis 1.0, O(1).
+func (c cmdable) Rename(ctx context.Context, key, newkey string) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.key("rename", key)
+	cmd.str(newkey)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// RenameNX is Rename if nothing has the new name, and tells whether it did. Since
+// Redis 1.0, O(1).
+func (c cmdable) RenameNX(ctx context.Context, key, newkey string) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("renamenx", key)
+	cmd.str(newkey)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Copy copies the value of sourceKey to destKey of database db, and gives 1 if it
+// did, else 0. replace says whether it may replace a value. Since Redis 6.2, O(N) with
+// the elements of the value.
+func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, replace bool) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.key("copy", sourceKey)
+	cmd.str(destKey)
+	cmd.optInt(true, "db", int64(db))
+	cmd.opt(replace, "replace")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Move moves key to another database, and tells whether it did. Since Redis 1.0,
+// O(1).
+func (c cmdable) Move(ctx context.Context, key string, db int) *BoolCmd {
+	cmd := &BoolCmd{}
+	cmd.key("move", key)
+	cmd.int(int64(db))
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Migrate moves key to another server, to database db there. timeout is how long the
+// two servers may be silent. The command has a connection of its own. Since Redis
+// 2.6, O(N) with the elements of the value.
+func (c cmdable) Migrate(ctx context.Context, host, port, key string, db int, timeout time.Duration) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.begin("migrate")
+	cmd.strs(host, port, key)
+	cmd.int(int64(db))
+	cmd.int(milliseconds(timeout))
+	cmd.blocks(timeout)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Dump gives the value of key in the form that Restore takes; Nil where there is
+// none. Since Redis 2.6, O(N) with the elements of the value.
+func (c cmdable) Dump(ctx context.Context, key string) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("dump", key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Restore makes key from the output of Dump. ttl is the time to live in whole
+// milliseconds, 0 for ever. An error of the server says that the key exists. Since
+// Redis 2.6, O(N) with the elements of the value.
+func (c cmdable) Restore(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.key("restore", key)
+	cmd.int(milliseconds(ttl))
+	cmd.str(value)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// RestoreReplace is Restore, also where the key exists. Since Redis 3.0.
+func (c cmdable) RestoreReplace(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.key("restore", key)
+	cmd.int(milliseconds(ttl))
+	cmd.strs(value, "replace")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ObjectEncoding gives how the server stores the value of key; Nil where there is
+// none. Since Redis 2.2.3, O(1).
+func (c cmdable) ObjectEncoding(ctx context.Context, key string) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.sub("object", "encoding")
+	cmd.str(key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ObjectFreq gives how often key is used, on a logarithmic scale; Nil where there is
+// none. The server must have an LFU policy for its memory. Since Redis 4.0, O(1).
+func (c cmdable) ObjectFreq(ctx context.Context, key string) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.sub("object", "freq")
+	cmd.str(key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ObjectIdleTime gives for how long key was not used, in whole seconds; Nil where
+// there is none. Since Redis 2.2.3, O(1).
+func (c cmdable) ObjectIdleTime(ctx context.Context, key string) *DurationCmd {
+	cmd := &DurationCmd{precision: time.Second}
+	cmd.sub("object", "idletime")
+	cmd.str(key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ObjectRefCount gives how often the server refers to the value of key; Nil where
+// there is none. Since Redis 2.2.3, O(1).
+func (c cmdable) ObjectRefCount(ctx context.Context, key string) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.sub("object", "refcount")
+	cmd.str(key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Sort says how to sort; the zero value sorts numbers, the lowest first.
+type Sort struct {
+	// By is the pattern of the keys whose values are the weights, with * for the
+	// element; empty: the elements themselves.
+	By            string
+	Offset, Count int64 // with Count 0 and Offset 0 all
+	// Get are the patterns of the keys whose values are returned, # for the element;
+	// empty: the elements.
+	Get   []string
+	Order string // ASC or DESC; empty: ASC
+	Alpha bool   // as text, not as numbers
+}
+
+// sort encodes a SORT.
+func (c *baseCmd) sort(name, key string, s *Sort) {
+	c.key(name, key)
+	if s == nil {
+		return
+	}
+	if s.By != "" {
+		c.strs("by", s.By)
+	}
+	if s.Offset != 0 || s.Count != 0 {
+		c.str("limit")
+		c.int(s.Offset)
+		c.int(s.Count)
+	}
+	for _, p := range s.Get {
+		c.strs("get", p)
+	}
+	c.opt(s.Order != "", s.Order)
+	c.opt(s.Alpha, "alpha")
+}
+
+// Sort gives the elements of a list, set or sorted set in order. Since Redis 1.0,
+// O(N+M*log(M)) with all elements and those returned.
+func (c cmdable) Sort(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
+	cmd := &StringSliceCmd{}
+	cmd.sort("sort", key, sort)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// SortRO is Sort for replicas, which take no command that could write. Since Redis
+// 7.0.
+func (c cmdable) SortRO(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
+	cmd := &StringSliceCmd{}
+	cmd.sort("sort_ro", key, sort)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// SortStore is Sort with the result stored as a list, and its length as the reply.
+func (c cmdable) SortStore(ctx context.Context, key, store string, sort *Sort) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.sort("sort", key, sort)
+	if store != "" {
+		cmd.strs("store", store)
+	}
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// SortInterfaces is Sort where the values that are got may be missing: nil for those.
+func (c cmdable) SortInterfaces(ctx context.Context, key string, sort *Sort) *SliceCmd {
+	cmd := &SliceCmd{}
+	cmd.sort("sort", key, sort)
+	_ = c(ctx, cmd)
+	return cmd
+}

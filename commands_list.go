@@ -126,3 +126,240 @@ func (c cmdable) LRange(ctx context.Context, key string, start, stop int64) *Str
 	_ = c(ctx, cmd)
 	return cmd
 }
+
+// BRPopLPush moves the last value of source to the front of destination, waiting at
+// most for timeout, 0 for ever; Nil when the time has run out. Since Redis 2.2, O(1);
+// BLMove replaces it.
+func (c cmdable) BRPopLPush(ctx context.Context, source, destination string, timeout time.Duration) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("brpoplpush", source)
+	cmd.str(destination)
+	cmd.block(timeout)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// RPopLPush moves the last value of source to the front of destination, and gives it;
+// Nil where there is none. Since Redis 1.2, O(1); LMove replaces it.
+func (c cmdable) RPopLPush(ctx context.Context, source, destination string) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("rpoplpush", source)
+	cmd.str(destination)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LMove moves a value from one end of source to one end of destination, and gives it;
+// Nil where there is none. The ends are LEFT or RIGHT. Since Redis 6.2, O(1).
+func (c cmdable) LMove(ctx context.Context, source, destination, srcpos, destpos string) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("lmove", source)
+	cmd.strs(destination, srcpos, destpos)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// BLMove is LMove, and waits for a value at most for timeout, 0 for ever; Nil when the
+// time has run out. Since Redis 6.2, O(1).
+func (c cmdable) BLMove(ctx context.Context, source, destination, srcpos, destpos string, timeout time.Duration) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("blmove", source)
+	cmd.strs(destination, srcpos, destpos)
+	cmd.block(timeout)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LMoveMMode says what LMoveMArgs.Count means.
+type LMoveMMode string
+
+// The modes of LMoveMArgs.
+const (
+	LMoveMCount   LMoveMMode = "COUNT"   // up to so many
+	LMoveMExactly LMoveMMode = "EXACTLY" // so many, or none
+)
+
+// LMoveMOrder says in which order several values arrive.
+type LMoveMOrder string
+
+// The orders of LMoveMArgs.
+const (
+	LMoveMOBO  LMoveMOrder = "OBO"  // as if moved one by one
+	LMoveMBulk LMoveMOrder = "BULK" // as they were
+)
+
+// LMoveMArgs says how many values LMoveM moves. With an empty Mode and Count 0 it is
+// one; with one of the two, or Order, empty they are COUNT, 1 and OBO.
+type LMoveMArgs struct {
+	Mode  LMoveMMode
+	Count int64
+	Order LMoveMOrder
+}
+
+// lmovem appends how many values to move.
+func (c *baseCmd) lmovem(a LMoveMArgs) {
+	if a == (LMoveMArgs{}) {
+		return
+	}
+	if a.Mode == "" {
+		a.Mode = LMoveMCount
+	}
+	if a.Count == 0 {
+		a.Count = 1
+	}
+	if a.Order == "" {
+		a.Order = LMoveMOBO
+	}
+	c.optInt(true, string(a.Mode), a.Count)
+	c.str(string(a.Order))
+}
+
+// LMoveM is LMove for several values, which it gives in the order of destination; Nil
+// where there are none. Since Redis 8.10, O(N) with the values.
+func (c cmdable) LMoveM(ctx context.Context, source, destination, srcpos, destpos string, args LMoveMArgs) *StringSliceCmd {
+	cmd := &StringSliceCmd{}
+	cmd.key("lmovem", source)
+	cmd.strs(destination, srcpos, destpos)
+	cmd.lmovem(args)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// BLMoveM is LMoveM, and waits for the values at most for timeout, 0 for ever; Nil
+// when the time has run out. Since Redis 8.10.
+func (c cmdable) BLMoveM(ctx context.Context, source, destination, srcpos, destpos string, timeout time.Duration, args LMoveMArgs) *StringSliceCmd {
+	cmd := &StringSliceCmd{}
+	cmd.key("blmovem", source)
+	cmd.strs(destination, srcpos, destpos)
+	cmd.block(timeout)
+	cmd.lmovem(args)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LMPop takes up to count values from one end, left or right, of the first list that
+// has any. The reply is the key and the values; Nil where all are empty. Since Redis
+// 7.0, O(N+M) with the keys and the values.
+func (c cmdable) LMPop(ctx context.Context, direction string, count int64, keys ...string) *KeyValuesCmd {
+	cmd := &KeyValuesCmd{}
+	cmd.begin("lmpop")
+	cmd.numKeys(keys)
+	cmd.str(direction)
+	cmd.optInt(true, "count", count)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// BLMPop is LMPop, and waits for a value at most for timeout, 0 for ever; Nil when the
+// time has run out. Since Redis 7.0.
+func (c cmdable) BLMPop(ctx context.Context, timeout time.Duration, direction string, count int64, keys ...string) *KeyValuesCmd {
+	cmd := &KeyValuesCmd{}
+	cmd.begin("blmpop")
+	cmd.block(timeout)
+	cmd.numKeys(keys)
+	cmd.str(direction)
+	cmd.optInt(true, "count", count)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LIndex gives the value at a position, which counts from the end if negative; Nil
+// where there is none. Since Redis 1.0, O(N) with the distance from the nearer end.
+func (c cmdable) LIndex(ctx context.Context, key string, index int64) *StringCmd {
+	cmd := &StringCmd{}
+	cmd.key("lindex", key)
+	cmd.int(index)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LInsert puts value before or after the first value that is pivot, as op says:
+// BEFORE or AFTER. It gives the new length, -1 without pivot, 0 without list. Since
+// Redis 2.2, O(N) with the distance of pivot.
+func (c cmdable) LInsert(ctx context.Context, key, op string, pivot, value any) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.key("linsert", key)
+	cmd.str(op)
+	cmd.arg(pivot)
+	cmd.arg(value)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LInsertBefore is LInsert with BEFORE.
+func (c cmdable) LInsertBefore(ctx context.Context, key string, pivot, value any) *IntCmd {
+	return c.LInsert(ctx, key, "before", pivot, value)
+}
+
+// LInsertAfter is LInsert with AFTER.
+func (c cmdable) LInsertAfter(ctx context.Context, key string, pivot, value any) *IntCmd {
+	return c.LInsert(ctx, key, "after", pivot, value)
+}
+
+// LPosArgs are the options of LPos and LPosCount.
+type LPosArgs struct {
+	// Rank says which match is the first that counts: 1 the first, 2 the second, -1 the
+	// last; 0: the first.
+	Rank int64
+	// MaxLen is how many values are compared at most; 0: all.
+	MaxLen int64
+}
+
+// LPos gives the position of value in the list; Nil where it is not. Since Redis
+// 6.0.6, O(N) with the values.
+func (c cmdable) LPos(ctx context.Context, key, value string, args LPosArgs) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.key("lpos", key)
+	cmd.str(value)
+	cmd.optInt(args.Rank != 0, "rank", args.Rank)
+	cmd.optInt(args.MaxLen != 0, "maxlen", args.MaxLen)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LPosCount gives up to count positions of value in the list; with count 0, all.
+// Since Redis 6.0.6, O(N) with the values.
+func (c cmdable) LPosCount(ctx context.Context, key, value string, count int64, args LPosArgs) *IntSliceCmd {
+	cmd := &IntSliceCmd{}
+	cmd.key("lpos", key)
+	cmd.str(value)
+	cmd.optInt(true, "count", count)
+	cmd.optInt(args.Rank != 0, "rank", args.Rank)
+	cmd.optInt(args.MaxLen != 0, "maxlen", args.MaxLen)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LRem removes values that are value: the first count ones, the last -count ones, all
+// for 0. It gives how many there were. Since Redis 1.0, O(N) with the values.
+func (c cmdable) LRem(ctx context.Context, key string, count int64, value any) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.key("lrem", key)
+	cmd.int(count)
+	cmd.arg(value)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LSet replaces the value at a position, which counts from the end if negative. An
+// error of the server says that there is none. Since Redis 1.0, O(N) with the distance
+// from the nearer end.
+func (c cmdable) LSet(ctx context.Context, key string, index int64, value any) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.key("lset", key)
+	cmd.int(index)
+	cmd.arg(value)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LTrim removes all but the values from start to stop, both included; negative
+// positions count from the end. Since Redis 1.0, O(N) with the values removed.
+func (c cmdable) LTrim(ctx context.Context, key string, start, stop int64) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.key("ltrim", key)
+	cmd.int(start)
+	cmd.int(stop)
+	_ = c(ctx, cmd)
+	return cmd
+}
