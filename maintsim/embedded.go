@@ -10,7 +10,9 @@ import (
 
 // embedded is the server inside this process, reached without sockets.
 type embedded struct {
-	m *miniredis.Miniredis
+	m    *miniredis.Miniredis
+	stop chan struct{}  // closed to end expire
+	wg   sync.WaitGroup // expire
 
 	mu     sync.Mutex // guards the fields below; held over in-memory I/O by nudge only
 	waker  *dataConn
@@ -29,8 +31,31 @@ func startEmbedded(user, password string) (*embedded, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.ClockTTL(true)
-	return &embedded{m: m}, c.Close()
+	e := &embedded{m: m, stop: make(chan struct{})}
+	e.wg.Go(e.expire)
+	return e, c.Close()
+}
+
+// expiryTick is how late a key may expire.
+const expiryTick = 20 * time.Millisecond
+
+// expire lets keys expire as time goes by, until stop. The server could look at the
+// clock by itself, but then does so with each command and for all keys, which takes
+// most of its time.
+func (e *embedded) expire() {
+	t := time.NewTicker(expiryTick)
+	defer t.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-e.stop:
+			return
+		case <-t.C:
+			now := time.Now()
+			e.m.FastForward(now.Sub(last))
+			last = now
+		}
+	}
 }
 
 // dial opens a connection.
@@ -93,9 +118,13 @@ func (e *embedded) nudge() {
 // close ends the server and every connection to it.
 func (e *embedded) close() {
 	e.mu.Lock()
-	waker := e.waker
+	waker, again := e.waker, e.closed
 	e.waker, e.closed = nil, true
 	e.mu.Unlock()
+	if !again {
+		close(e.stop)
+		e.wg.Wait()
+	}
 	if waker != nil {
 		_ = waker.conn.Close()
 	}
