@@ -59,9 +59,10 @@ func (e *HandshakeError) Error() string { return "handshake, " + e.Step + ": " +
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
 // Permanent tells whether trying again is in vain: wrong credentials, missing
-// permissions, a database that does not exist, a peer that is no Redis server.
+// permissions, a database that does not exist, a peer that is no Redis server or
+// too old for what is required.
 func (e *HandshakeError) Permanent() bool {
-	if errors.Is(e.Err, resp.ErrProtocol) {
+	if errors.Is(e.Err, resp.ErrProtocol) || errors.Is(e.Err, ErrNeedsRESP3) {
 		return true
 	}
 	s, ok := errors.AsType[resp.Error](e.Err)
@@ -176,9 +177,8 @@ func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, err
 	l.timer = time.AfterFunc(time.Hour, l.tick)
 	l.timer.Stop()
 
-	if d, ok := ctx.Deadline(); ok {
-		_ = nc.SetDeadline(d)
-	}
+	// Not at the deadline of ctx: the socket would be earlier than ctx to say so, and
+	// the cause be lost.
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	err := l.shake(&h)
 	if !stop() && err == nil {

@@ -20,7 +20,7 @@ func (l *Link) Start() {
 // readLoop is the reader; it owns the link's end.
 func (l *Link) readLoop() {
 	for _, frame := range l.early {
-		l.cfg.OnPush(l, frame)
+		l.pushed(frame)
 	}
 	l.early = nil
 	err := l.digest() // what the handshake has read beyond its own replies
@@ -116,9 +116,7 @@ func (l *Link) parse() (answered int, err error) {
 		frame := b[:n:n]
 		l.r += n
 		if l.cfg.Subscriber || isPush(frame) {
-			if l.cfg.OnPush != nil {
-				l.cfg.OnPush(l, frame)
-			}
+			l.pushed(frame)
 			continue
 		}
 		if l.got == nil && !l.nextBatch() {
@@ -137,6 +135,12 @@ func (l *Link) parse() (answered int, err error) {
 		}
 	}
 	return answered, nil
+}
+
+func (l *Link) pushed(frame []byte) {
+	if l.cfg.OnPush != nil {
+		l.cfg.OnPush(l, frame)
+	}
 }
 
 // isPush tells whether a frame is a push, with or without an attribute before it.
