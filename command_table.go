@@ -89,7 +89,7 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	// connection
 	"ping": flagRead, "echo": flagRead, "time": flagRead, "lolwut": flagRead,
 	"auth": flagSession, "hello": flagSession, "select": flagSession, "quit": flagSession, "reset": flagSession,
-	"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession, "unwatch": flagSession,
+	"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession | flagIdempotent, "unwatch": flagSession | flagIdempotent,
 	"subscribe": flagSession | flagPush, "psubscribe": flagSession | flagPush, "ssubscribe": flagSession | flagPush,
 	"unsubscribe": flagSession | flagPush, "punsubscribe": flagSession | flagPush, "sunsubscribe": flagSession | flagPush,
 	"monitor": flagSession | flagPush, "sync": flagSession | flagPush, "psync": flagSession | flagPush, "asking": flagSession,

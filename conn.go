@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/baton-go/redis/internal/lane"
@@ -96,14 +97,15 @@ func (c *Conn) Close() error { return c.s.close() }
 type session struct {
 	core     *core // immutable
 	borrowed bool  // l belongs to somebody else; immutable
-	watching bool  // a transaction's: see Tx; immutable
 
-	mu     sync.Mutex // guards the fields below
-	lease  *lane.Lease
-	l      *link.Link
-	dirty  bool // the link's state is not that of a fresh one
-	broken bool // a command's outcome is unknown, or the link is lost
-	closed bool
+	mu       sync.Mutex // guards the fields below
+	lease    *lane.Lease
+	l        *link.Link
+	dirty    bool // the link's state is not that of a fresh one
+	watched  bool // WATCH was sent, and neither EXEC nor UNWATCH has ended it
+	executed bool // EXEC was sent, and no WATCH since
+	broken   bool // a command's outcome is unknown, or the link is lost
+	closed   bool
 }
 
 var (
@@ -145,7 +147,7 @@ func (s *session) refusal(b *baseCmd) error {
 		e.Err = s.core.invalid
 	case s.closed:
 		e.Err = errSessionClosed
-	case s.broken && s.dirty:
+	case s.broken && (s.dirty || s.watched):
 		e.Err = errSessionLost
 	case b != nil && b.lane == laneSession && b.flags()&flagPush != 0:
 		e.Err = errNoPipeline
@@ -161,7 +163,10 @@ func (s *session) after(b *baseCmd, err error) {
 	defer s.mu.Unlock()
 	if b != nil && b.lane == laneSession {
 		switch b.Name() {
-		case "watch", "unwatch":
+		case "watch":
+			s.watched, s.executed = true, false
+		case "unwatch":
+			s.watched = s.watched && (err != nil || b.err != nil)
 		default:
 			s.dirty = true
 		}
@@ -176,6 +181,21 @@ func (s *session) after(b *baseCmd, err error) {
 	}
 }
 
+// isFresh tells whether another link would do for the session as well as the one it
+// has: then a command may be sent again as outside of sessions.
+func (s *session) isFresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.borrowed && !s.dirty && !s.watched && !s.executed
+}
+
+// renew makes a session that was fresh before its last command failed fresh again.
+func (s *session) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty, s.watched = false, false
+}
+
 func (s *session) close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -183,7 +203,7 @@ func (s *session) close() error {
 		return ErrClosed
 	}
 	s.closed = true
-	lease, reuse := s.lease, !s.dirty && !s.broken
+	lease, reuse := s.lease, !s.dirty && !s.watched && !s.broken
 	s.lease, s.l = nil, nil
 	s.mu.Unlock()
 	if lease != nil {
@@ -192,22 +212,34 @@ func (s *session) close() error {
 	return nil
 }
 
-// process sends one command in the session. It is not sent again: what the link's
-// state meant to it is lost with the link.
+// process sends one command in the session. It is sent again only in a fresh
+// session: what the link's state meant to it is lost with the link.
 func (s *session) process(ctx context.Context, cmd Cmder) error {
 	b := cmd.base()
 	if b.err != nil && b.off == 0 {
 		return b.err
 	}
-	l, err := s.take(ctx, b)
-	if err == nil {
-		err = send(ctx, l, cmd)
-		s.after(b, err)
+	var t tries
+	for {
+		isFresh := s.isFresh()
+		l, err := s.take(ctx, b)
+		if err == nil {
+			err = send(ctx, l, cmd)
+			s.after(b, err)
+		}
+		if err == nil {
+			return b.err
+		}
+		b.err = t.name(b, err)
+		if !isFresh {
+			return b.err
+		}
+		pause, again := s.core.judge(ctx, &t, b, err)
+		if !again || !sleep(ctx, pause) {
+			return b.err
+		}
+		s.renew()
 	}
-	if err != nil {
-		b.err = (&tries{}).name(b, err)
-	}
-	return b.err
 }
 
 func (s *session) pipeline(ctx context.Context, cmds []Cmder) error {
@@ -215,24 +247,25 @@ func (s *session) pipeline(ctx context.Context, cmds []Cmder) error {
 }
 
 func (s *session) tx(ctx context.Context, cmds []Cmder) error {
-	return s.unit(ctx, cmds, sendBlock)
+	err := s.unit(ctx, cmds, sendBlock)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := errors.AsType[*link.Error](err); !ok || e.Delivery != NotSent {
+		s.executed = true
+	}
+	// An EXEC that has executed something, or was refused as such, ends the watch.
+	if errors.Is(err, TxFailedErr) || IsExecAbortError(err) ||
+		slices.ContainsFunc(cmds, func(c Cmder) bool { return c.Err() == nil }) {
+		s.watched = false
+	}
+	return err
 }
 
 func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 	if _, err := s.core.admitAll(cmds); err != nil {
 		return err
 	}
-	l, err := s.take(ctx, nil)
-	n := 0
-	if err == nil {
-		n, err = send(ctx, l, cmds)
-		for _, cmd := range cmds {
-			if b := cmd.base(); b.lane == laneSession {
-				s.after(b, nil)
-			}
-		}
-		s.after(nil, err)
-	}
+	n, err := s.sendUnit(ctx, cmds, send)
 	for _, cmd := range cmds[n:] {
 		if err != nil {
 			b := cmd.base()
@@ -240,4 +273,32 @@ func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 		}
 	}
 	return s.core.outcome(cmds)
+}
+
+// sendUnit sends commands together, and again where nothing of them was sent, in a
+// fresh session.
+func (s *session) sendUnit(ctx context.Context, cmds []Cmder, send unit) (int, error) {
+	var t tries
+	for {
+		isFresh := s.isFresh()
+		l, err := s.take(ctx, nil)
+		n := 0
+		if err == nil {
+			n, err = send(ctx, l, cmds)
+			for _, cmd := range cmds {
+				if b := cmd.base(); b.lane == laneSession {
+					s.after(b, nil)
+				}
+			}
+			s.after(nil, err)
+		}
+		if err == nil || !isFresh || n > 0 {
+			return n, err
+		}
+		pause, again := s.core.judge(ctx, &t, &txCmd, err)
+		if !again || !sleep(ctx, pause) {
+			return n, err
+		}
+		s.renew()
+	}
 }

@@ -278,16 +278,20 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 
 // outcome is the error of the first command that failed.
 func (c *core) outcome(cmds []Cmder) error {
-	var first error
-	for _, cmd := range cmds {
-		if first = cmd.base().err; first != nil {
-			break
-		}
-	}
+	first := firstErr(cmds)
 	if c.opt.Limiter != nil {
 		c.opt.Limiter.ReportResult(first)
 	}
 	return first
+}
+
+func firstErr(cmds []Cmder) error {
+	for _, cmd := range cmds {
+		if err := cmd.base().err; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 //------------------------------------------------------------------------------

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/baton-go/redis/internal/link"
 )
@@ -26,7 +25,7 @@ type Tx struct {
 // executed at once; those collected by Tx.TxPipelined are executed only if no
 // watched key has changed meanwhile, else TxFailedErr is returned.
 func (c *Client) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) error {
-	tx := &Tx{s: &session{core: c.core, watching: true}}
+	tx := &Tx{s: &session{core: c.core}}
 	tx.hooks.init(chain{dial: c.opt.Dialer, process: tx.process, pipeline: tx.pipeline, tx: tx.exec}, c.hooks.list())
 	tx.cmdable = tx.Process
 	tx.statefulCmdable = tx.Process
@@ -104,20 +103,20 @@ func (t *Tx) String() string { return "Tx<" + t.s.core.opt.Addr + ">" }
 // Close ends the watch and gives the connection back.
 func (t *Tx) Close(ctx context.Context) error {
 	t.s.mu.Lock()
-	held := t.s.l != nil && !t.s.closed
+	isWatching := t.s.l != nil && t.s.watched && !t.s.closed
 	t.s.mu.Unlock()
-	if held {
+	if isWatching {
 		_ = t.Unwatch(ctx).Err()
 	}
 	return t.s.close()
 }
 
 // process sends one command; a link lost before EXEC means that the transaction has
-// failed, whatever the command was.
+// failed, but for a command that may have changed something.
 func (t *Tx) process(ctx context.Context, cmd Cmder) error {
-	watched := t.isOpen()
+	isOpen := t.isOpen()
 	err := t.s.process(ctx, cmd)
-	if watched && cutBeforeExec(err) {
+	if isOpen && cutBeforeExec(cmd) {
 		cmd.SetErr(TxFailedErr)
 		return TxFailedErr
 	}
@@ -125,20 +124,31 @@ func (t *Tx) process(ctx context.Context, cmd Cmder) error {
 }
 
 func (t *Tx) pipeline(ctx context.Context, cmds []Cmder) error {
-	watched := t.isOpen()
+	isOpen := t.isOpen()
 	err := t.s.pipeline(ctx, cmds)
-	if watched && slices.ContainsFunc(cmds, func(c Cmder) bool { return cutBeforeExec(c.Err()) }) {
-		return TxFailedErr
+	if !isOpen {
+		return err
 	}
-	return err
+	for _, cmd := range cmds {
+		if cutBeforeExec(cmd) {
+			cmd.SetErr(TxFailedErr)
+		}
+	}
+	// What may have changed something is what the caller has to know.
+	for _, cmd := range cmds {
+		if e, ok := errors.AsType[*link.Error](cmd.Err()); ok && e.Delivery == MaybeSent {
+			return cmd.Err()
+		}
+	}
+	return firstErr(cmds)
 }
 
 // exec sends MULTI, the commands and EXEC as one unit. Only where it is certain
 // that EXEC was not sent is a cut the same as a failed transaction.
 func (t *Tx) exec(ctx context.Context, cmds []Cmder) error {
-	watched := t.isOpen()
+	isOpen := t.isOpen()
 	err := t.s.tx(ctx, cmds)
-	if e, ok := errors.AsType[*link.Error](err); ok && watched && e.Delivery == NotSent && isCut(e) {
+	if e, ok := errors.AsType[*link.Error](err); ok && isOpen && e.Delivery == NotSent && isCut(e) {
 		for _, cmd := range cmds {
 			cmd.SetErr(TxFailedErr)
 		}
@@ -147,19 +157,19 @@ func (t *Tx) exec(ctx context.Context, cmds []Cmder) error {
 	return err
 }
 
-// isOpen tells whether the transaction has a connection, or has had one: only then
-// there is a watch to lose.
+// isOpen tells whether the transaction has a connection, or has had one, and has
+// not sent EXEC: only then there is a transaction to lose.
 func (t *Tx) isOpen() bool {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	return t.s.l != nil || t.s.broken
+	return (t.s.l != nil || t.s.broken) && !t.s.executed
 }
 
 // cutBeforeExec tells whether a command outside MULTI has failed because its
-// connection was lost. Reads may have been answered or not: they change nothing.
-func cutBeforeExec(err error) bool {
-	e, ok := errors.AsType[*link.Error](err)
-	return ok && isCut(e)
+// connection was lost, and has certainly changed nothing.
+func cutBeforeExec(cmd Cmder) bool {
+	e, ok := errors.AsType[*link.Error](cmd.Err())
+	return ok && isCut(e) && (e.Delivery == NotSent || cmd.base().isIdempotent())
 }
 
 // isCut tells whether it was the connection that failed, not the caller's context,
