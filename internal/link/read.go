@@ -177,8 +177,10 @@ func (l *Link) nextBatch() bool {
 	l.got = l.fifo[l.head]
 	l.fifo[l.head] = nil
 	l.head++
-	if l.head == len(l.fifo) {
-		l.fifo, l.head = l.fifo[:0], 0
+	if l.head > len(l.fifo)/2 { // also on a link that is never idle: the queue must stay small
+		n := copy(l.fifo, l.fifo[l.head:])
+		clear(l.fifo[n:])
+		l.fifo, l.head = l.fifo[:n], 0
 	}
 	return true
 }
