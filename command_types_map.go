@@ -175,3 +175,18 @@ func (c *KeyValuesCmd) readReply(r *resp.Reader) (err error) {
 	c.val, err = readSlice(r, readStringOrEmpty)
 	return err
 }
+
+// MapStringInterfaceCmd is a command whose reply is a map with values of any type.
+type MapStringInterfaceCmd struct{ result[map[string]any] }
+
+// NewMapStringInterfaceCmd makes a command of its arguments, the name first.
+func NewMapStringInterfaceCmd(_ context.Context, args ...any) *MapStringInterfaceCmd {
+	c := &MapStringInterfaceCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+func (c *MapStringInterfaceCmd) readReply(r *resp.Reader) (err error) {
+	c.val, err = readMap(r, readElement)
+	return err
+}

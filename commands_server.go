@@ -1,6 +1,12 @@
 package redis
 
-import "context"
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/baton-go/redis/internal/resp"
+)
 
 // Ping asks the server for a sign of life, which is PONG. Since Redis 1.0, O(1).
 func (c cmdable) Ping(ctx context.Context) *StatusCmd {
@@ -76,11 +82,175 @@ func (c cmdable) Info(ctx context.Context, sections ...string) *StringCmd {
 	return cmd
 }
 
-// ClientList gives a line about each connection of the server. Since Redis 2.4, O(N)
-// with the connections.
-func (c cmdable) ClientList(ctx context.Context) *StringCmd {
+// InfoCmd is the command of InfoMap.
+type InfoCmd struct {
+	result[map[string]map[string]string]
+}
+
+// NewInfoCmd makes a command of its arguments, the name first.
+func NewInfoCmd(_ context.Context, args ...any) *InfoCmd {
+	c := &InfoCmd{}
+	c.beginArgs(args)
+	return c
+}
+
+// Item is a value of a section, empty where there is none.
+func (c *InfoCmd) Item(section, key string) string { return c.val[section][key] }
+
+func (c *InfoCmd) readReply(r *resp.Reader) error {
+	c.val = nil
+	text, err := r.String()
+	if err != nil {
+		return err
+	}
+	c.val = make(map[string]map[string]string)
+	var section map[string]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			section = make(map[string]string)
+			c.val[name] = section
+			continue
+		}
+		if name, val, ok := strings.Cut(line, ":"); ok {
+			if section == nil { // a line before any heading
+				section = make(map[string]string)
+				c.val[""] = section
+			}
+			section[name] = val
+		}
+	}
+	return nil
+}
+
+// InfoMap is Info as a map: section, name, value.
+func (c cmdable) InfoMap(ctx context.Context, sections ...string) *InfoCmd {
+	cmd := &InfoCmd{}
+	cmd.keys("info", sections)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ConfigGet gives the settings whose names match a glob pattern. Since Redis 2.0, O(N)
+// with the settings.
+func (c cmdable) ConfigGet(ctx context.Context, parameter string) *MapStringStringCmd {
+	cmd := &MapStringStringCmd{}
+	cmd.sub("config", "get")
+	cmd.str(parameter)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ConfigSet changes a setting. Since Redis 2.0, O(1).
+func (c cmdable) ConfigSet(ctx context.Context, parameter, value string) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.sub("config", "set")
+	cmd.strs(parameter, value)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ConfigResetStat sets the counters of Info to zero. Since Redis 2.0, O(1).
+func (c cmdable) ConfigResetStat(ctx context.Context) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.sub("config", "resetstat")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// ConfigRewrite writes the settings to the server's file. Since Redis 2.8, O(1).
+func (c cmdable) ConfigRewrite(ctx context.Context) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.sub("config", "rewrite")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Save writes the data to disk. The server does nothing else meanwhile. Since Redis
+// 1.0, O(N) with the keys.
+func (c cmdable) Save(ctx context.Context) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.begin("save")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// BgSave starts to write the data to disk. Since Redis 1.0, O(1).
+func (c cmdable) BgSave(ctx context.Context) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.begin("bgsave")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// BgRewriteAOF starts to write the append-only file anew. Since Redis 1.0, O(1).
+func (c cmdable) BgRewriteAOF(ctx context.Context) *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.begin("bgrewriteaof")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// LastSave gives when the data was written to disk, in seconds since 1970. Since
+// Redis 1.0, O(1).
+func (c cmdable) LastSave(ctx context.Context) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.begin("lastsave")
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// MemoryUsage estimates how many bytes key and its value take; Nil where there is
+// none. samples is how many elements are looked at, 0 all; without it, the server's
+// default. Since Redis 4.0, O(N) with the samples.
+func (c cmdable) MemoryUsage(ctx context.Context, key string, samples ...int) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.sub("memory", "usage")
+	cmd.str(key)
+	switch len(samples) {
+	case 0:
+	case 1:
+		cmd.optInt(true, "samples", int64(samples[0]))
+	default:
+		cmd.reject("redis: MemoryUsage takes one number of samples at most")
+	}
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// DebugObject gives what the server knows about the value of key, as text. Since
+// Redis 1.0, O(1).
+func (c cmdable) DebugObject(ctx context.Context, key string) *StringCmd {
 	cmd := &StringCmd{}
-	cmd.sub("client", "list")
+	cmd.sub("debug", "object")
+	cmd.str(key)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// Wait waits until numSlaves replicas have what this connection has written, at most
+// for timeout, in whole milliseconds, 0 for ever. It gives how many have. It concerns
+// the writes of the same connection only, so it belongs on a Conn or at the end of a
+// pipeline. Since Redis 3.0, O(1).
+func (c cmdable) Wait(ctx context.Context, numSlaves int, timeout time.Duration) *IntCmd {
+	cmd := &IntCmd{}
+	cmd.begin("wait")
+	cmd.int(int64(numSlaves))
+	cmd.int(milliseconds(timeout))
+	cmd.blocks(timeout)
+	_ = c(ctx, cmd)
+	return cmd
+}
+
+// WaitAOF is Wait for writes that are on disk: on numLocal (0 or 1) this server, and
+// numSlaves replicas. It gives both numbers. Since Redis 7.2, O(1).
+func (c cmdable) WaitAOF(ctx context.Context, numLocal, numSlaves int, timeout time.Duration) *IntSliceCmd {
+	cmd := &IntSliceCmd{}
+	cmd.begin("waitaof")
+	cmd.int(int64(numLocal))
+	cmd.int(int64(numSlaves))
+	cmd.int(milliseconds(timeout))
+	cmd.blocks(timeout)
 	_ = c(ctx, cmd)
 	return cmd
 }
