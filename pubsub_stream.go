@@ -30,20 +30,37 @@ type stream struct {
 func newStream(p *PubSub) *stream { return &stream{p: p, seenAt: time.Now()} }
 
 // relay is a handoff of a subscription: both streams are subscribed to everything,
-// and a message published on a channel that only they know tells where in the order
-// of all messages the new one takes over. What the old one delivers before that
-// marker is delivered, and what the new one delivers after it.
+// and a message published on a channel that only they know, the marker, tells where
+// in the order of all messages the new one takes over. What the old one delivers
+// before the marker is delivered, and what the new one delivers after it.
+//
+// Messages of channels and of patterns are ordered among themselves only, so there
+// is a marker among each.
 type relay struct {
 	from, to *stream
-	marker   string
+	marker   string // its channel
 
 	// Guarded by PubSub.mu.
+	parts [2]relayPart // of channels, of patterns
+	done  chan struct{}
+	over  bool
+}
+
+// relayPart is the state of a relay for messages that are ordered among themselves.
+type relayPart struct {
+	used     bool  // the subscription has such messages
 	held     []any // what came on to
 	markerAt int   // how many of held came before the marker; -1: it has not come
 	since    []any // what came on from since to was subscribed
 	fromSaw  bool  // the marker has come on from
-	done     chan struct{}
-	over     bool
+	after    []any // what came on from after the marker; it comes on to as well
+}
+
+func (r *relay) part(m *Message) *relayPart {
+	if m.Pattern != "" {
+		return &r.parts[1]
+	}
+	return &r.parts[0]
 }
 
 // dedicated says how the endpoint is to treat the stream's link.
@@ -98,57 +115,69 @@ func (s *stream) take(ev any) []any {
 
 // take is stream.take during a handoff; PubSub.mu is held.
 func (r *relay) take(s *stream, ev any) []any {
-	m, isMessage := ev.(*Message)
-	isMarker := isMessage && m.Channel == r.marker
-	if s == r.to {
-		switch {
-		case isMarker && r.markerAt < 0:
-			r.markerAt = len(r.held)
-		case isMessage && !isMarker:
-			r.held = append(r.held, ev)
+	m, ok := ev.(*Message)
+	if !ok {
+		if s == r.to {
+			return nil
 		}
+		return []any{ev}
+	}
+	part, isMarker := r.part(m), m.Channel == r.marker
+	switch {
+	case s == r.to && isMarker:
+		part.markerAt = len(part.held)
 		return r.finish()
-	}
-	if isMarker {
-		r.fromSaw = true
-		s.muted = true
+	case s == r.to:
+		part.held = append(part.held, ev)
+		return nil
+	case isMarker:
+		part.fromSaw = true
 		return r.finish()
+	case part.fromSaw:
+		part.after = append(part.after, ev)
+		return nil
 	}
-	if isMessage {
-		r.since = append(r.since, ev)
-	}
+	part.since = append(part.since, ev)
 	return []any{ev}
 }
 
-// finish ends the handoff if both have seen the marker.
+// finish ends the handoff if every marker has come on both streams.
 func (r *relay) finish() []any {
-	if r.over || r.markerAt < 0 || !r.fromSaw {
-		return nil
+	for i := range r.parts {
+		if p := &r.parts[i]; p.used && !p.passed() {
+			return nil
+		}
 	}
-	return r.end(r.held[r.markerAt:])
+	return r.end()
 }
 
-// breakOff ends the handoff without the marker: what came on both is recognised by
-// its content, the end of what from has delivered being the beginning of what to
-// has.
-func (r *relay) breakOff() []any {
+// passed tells whether the marker has come on both streams.
+func (p *relayPart) passed() bool { return p.markerAt >= 0 && p.fromSaw }
+
+// rest is what is still to be delivered of what the new stream has sent. Without the
+// marker, what came on both is recognised by its content: the end of what the old
+// one has delivered is the beginning of what the new one has.
+func (p *relayPart) rest() []any {
+	if p.passed() {
+		return p.held[p.markerAt:]
+	}
+	for n := min(len(p.since), len(p.held)); n > 0; n-- {
+		if slices.EqualFunc(p.since[len(p.since)-n:], p.held[:n], sameMessage) {
+			return p.held[n:]
+		}
+	}
+	return p.held
+}
+
+// end makes the new stream the one that delivers, and gives what is to be delivered
+// of what it has sent already.
+func (r *relay) end() (deliver []any) {
 	if r.over {
 		return nil
 	}
-	for n := min(len(r.since), len(r.held)); n > 0; n-- {
-		if slices.EqualFunc(r.since[len(r.since)-n:], r.held[:n], sameMessage) {
-			return r.end(r.held[n:])
-		}
+	for i := range r.parts {
+		deliver = append(deliver, r.parts[i].rest()...)
 	}
-	return r.end(r.held)
-}
-
-func sameMessage(a, b any) bool {
-	x, y := a.(*Message), b.(*Message)
-	return x.Channel == y.Channel && x.Pattern == y.Pattern && x.Payload == y.Payload
-}
-
-func (r *relay) end(deliver []any) []any {
 	r.over = true
 	r.from.muted = true
 	p := r.to.p
@@ -158,6 +187,11 @@ func (r *relay) end(deliver []any) []any {
 	}
 	close(r.done)
 	return deliver
+}
+
+func sameMessage(a, b any) bool {
+	x, y := a.(*Message), b.(*Message)
+	return x.Channel == y.Channel && x.Pattern == y.Pattern && x.Payload == y.Payload
 }
 
 // onGone runs on the reader of a link that has died.
@@ -171,7 +205,7 @@ func (s *stream) onGone(l *link.Link) {
 		s.waiting = nil
 	}
 	if r := p.relay; r != nil && s == r.from {
-		p.in.push(r.breakOff()...)
+		p.in.push(r.end()...)
 		return
 	}
 	if p.cur != s {
@@ -179,7 +213,7 @@ func (s *stream) onGone(l *link.Link) {
 	}
 	p.cur = nil
 	if r := p.relay; r != nil {
-		p.in.push(r.breakOff()...)
+		p.in.push(r.end()...)
 	}
 	if !p.closed {
 		p.in.push(lost(l))
@@ -208,31 +242,35 @@ func (s *stream) move(ctx context.Context, l *link.Link, targets []string) error
 	if err != nil {
 		return err
 	}
-	if err := s.handTo(ctx, next, nl); err != nil {
+	r, err := s.handTo(ctx, next, nl)
+	if err != nil {
 		nl.Close(err)
+		_ = l.WriteOnly(r.wire("unsubscribe"))
 		return err
 	}
+	_ = nl.WriteOnly(r.wire("unsubscribe")) // if it can't be written, the link is gone
 	l.Close(link.ErrDraining)
 	return nil
 }
 
 // handTo makes next take over from s; the turn is held.
-func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) error {
+func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*relay, error) {
 	p := s.p
+	r := &relay{from: s, to: next, marker: "__baton:handoff:" + rand.Text(), done: make(chan struct{})}
 	wire := p.wireOfAll()
-	r := &relay{from: s, to: next, marker: "__baton:handoff:" + rand.Text(), markerAt: -1, done: make(chan struct{})}
-	wire = appendCommand(wire, "subscribe", r.marker)
 
 	p.mu.Lock()
+	r.parts[0] = relayPart{used: true, markerAt: -1}
+	r.parts[1] = relayPart{used: len(p.subs[subPattern]) > 0, markerAt: -1}
 	next.l = nl
-	settled := next.expect(p.confirmations(r.marker))
-	oldSettled := s.expect([]string{"subscribe " + r.marker})
+	settled := next.expect(append(p.confirmations(), r.confirmations("subscribe")...))
+	oldSettled := s.expect(r.confirmations("subscribe"))
 	p.relay = r
 	p.mu.Unlock()
 
-	err := nl.WriteOnly(wire)
+	err := nl.WriteOnly(append(wire, r.wire("subscribe")...))
 	if err == nil {
-		err = s.l.WriteOnly(appendCommand(nil, "subscribe", r.marker))
+		err = s.l.WriteOnly(r.wire("subscribe"))
 	}
 	if err == nil {
 		err = p.await(ctx, r, settled, oldSettled)
@@ -248,18 +286,42 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) error 
 		// Keep to the old stream.
 		r.over = true
 		p.relay = nil
-		s.muted = false
+		p.in.push(append(r.parts[0].after, r.parts[1].after...)...)
+		if !s.gone {
+			s.expect(r.confirmations("unsubscribe"))
+		}
 		if err == nil {
 			err = lost(nl)
 		}
-		return err
+		return r, err
 	default:
-		p.in.push(r.breakOff()...)
+		p.in.push(r.end()...)
 	}
-	_ = nl.WriteOnly(appendCommand(nil, "unsubscribe", r.marker))
-	next.waiting = map[string]struct{}{"unsubscribe " + r.marker: {}}
-	next.settled = make(chan struct{})
-	return nil
+	if !next.gone {
+		next.expect(r.confirmations("unsubscribe"))
+	}
+	return r, nil
+}
+
+// wire is the command about the marker's channel, and the one about it as a pattern
+// where patterns are subscribed to.
+func (r *relay) wire(verb string) (wire []byte) {
+	for i, prefix := range []string{"", "p"} {
+		if r.parts[i].used {
+			wire = appendCommand(wire, prefix+verb, r.marker)
+		}
+	}
+	return wire
+}
+
+// confirmations are those of wire.
+func (r *relay) confirmations(verb string) (keys []string) {
+	for i, prefix := range []string{"", "p"} {
+		if r.parts[i].used {
+			keys = append(keys, prefix+verb+" "+r.marker)
+		}
+	}
+	return keys
 }
 
 // mark publishes the marker and waits until it has come on both streams. Where it
@@ -294,14 +356,14 @@ func (s *stream) expect(keys []string) <-chan struct{} {
 }
 
 // confirmations are those that follow from subscribing to everything; mu is held.
-func (p *PubSub) confirmations(marker string) (keys []string) {
+func (p *PubSub) confirmations() (keys []string) {
 	for k := range subKinds {
 		verb, _ := k.verbs()
 		for n := range p.subs[k] {
 			keys = append(keys, verb+" "+n)
 		}
 	}
-	return append(keys, "subscribe "+marker)
+	return keys
 }
 
 var errNotConfirmed = errors.New("the new connection's subscriptions were not confirmed")
