@@ -74,25 +74,29 @@ type Endpoint struct {
 	work    sync.WaitGroup // the owner, workers, lookups
 	readers sync.WaitGroup // of the links
 
-	wasUp   atomic.Bool              // a link was open once
-	targets atomic.Pointer[[]string] // where to dial, best first; nil: the configured address
+	wasUp      atomic.Bool              // a link was open once
+	wasPrimary atomic.Bool              // and its server was a primary, as far as it said
+	named      bool                     // the configured host is a name; immutable
+	targets    atomic.Pointer[[]string] // where to dial, best first; nil: the configured address
 
-	mu      sync.Mutex // guards the fields below
-	closed  bool
-	links   map[uint64]*entry // every link that has not died
-	refusal refusal
-	events  []event // for the owner
-	owned   bool    // the owner is running
-	timer   *time.Timer
-	jobs    []job // handoffs to do
-	workers int
-	resting int // workers without work
+	mu       sync.Mutex // guards the fields below
+	closed   bool
+	links    map[uint64]*entry // every link that has not died
+	refusal  refusal
+	events   []event // for the owner
+	owned    bool    // the owner is running
+	timer    *time.Timer
+	jobs     []job // handoffs to do
+	workers  int
+	resting  int         // workers without work
+	dnsTimer *time.Timer // nil: never set
+	dnsSet   bool        // it is set
 
 	wake chan struct{} // to resting workers; never closed
 
 	// The owner's.
 	machine *maintnotifications.Machine
-	relaxed bool
+	silent  silent
 }
 
 // entry is a link with what depends on its use.
@@ -101,6 +105,7 @@ type entry struct {
 	move   mover
 	retire func()  // no new work; close when drained
 	gone   func()  // it has died
+	pooled bool    // it is one of the pool's
 	age    *ageing // of the shared lane's link; set before it is registered
 }
 
@@ -127,6 +132,7 @@ func New(cfg Config) *Endpoint {
 		links:    make(map[uint64]*entry),
 		wake:     make(chan struct{}, max(cfg.Maint.MaxWorkers, 1)),
 	}
+	e.named = e.byName()
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.machine = maintnotifications.NewMachine(maintnotifications.MachineConfig{
 		Addr:                       cfg.Addr,
@@ -177,8 +183,10 @@ func (e *Endpoint) Close() {
 	}
 	e.closed = true
 	e.jobs, e.events = nil, nil
-	if e.timer != nil {
-		e.timer.Stop()
+	for _, t := range []*time.Timer{e.timer, e.dnsTimer} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 	links := make([]*link.Link, 0, len(e.links))
 	for _, en := range e.links {
@@ -238,7 +246,7 @@ var errReplacementDied = errors.New("the new link has died before it could serve
 func (e *Endpoint) pooledUse() use {
 	return use{lent: true, entry: func(l *link.Link) *entry {
 		return &entry{
-			l: l,
+			l: l, pooled: true,
 			move: func(ctx context.Context, targets []string) error {
 				next, err := e.openAt(ctx, e.pooledUse(), targets)
 				if err != nil {

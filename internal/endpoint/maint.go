@@ -18,8 +18,9 @@ type event struct {
 	peer, addr string     // eventUp
 	args       []any      // eventNotice, eventPush
 	op         maintnotifications.OpKey
-	addrs      []string // eventResolved
-	err        error    // eventDone, eventResolved
+	addrs      []string // eventResolved, eventDNS
+	err        error    // eventDone, eventResolved, eventDNS
+	reason     string   // eventSuspect
 }
 
 type eventKind uint8
@@ -31,6 +32,8 @@ const (
 	eventPush                      // another push came that somebody wants
 	eventDone                      // a handoff has ended
 	eventResolved                  // the host was looked up
+	eventSuspect                   // a server seems not to be what it was
+	eventDNS                       // the host was looked up to see whether links are left behind
 	eventTick                      // the time the machine asked for has come
 )
 
@@ -86,6 +89,10 @@ func (e *Endpoint) step(ev *event) []maintnotifications.Action {
 		return e.machine.HandoffDone(at, ev.op, id, ev.err)
 	case eventResolved:
 		return e.machine.Resolved(at, ev.addrs, ev.err)
+	case eventSuspect:
+		return e.suspect(at, ev)
+	case eventDNS:
+		return e.seen(at, ev)
 	case eventTick:
 		return e.machine.Tick(at)
 	}
@@ -94,7 +101,7 @@ func (e *Endpoint) step(ev *event) []maintnotifications.Action {
 
 // apply carries out one action. Nothing in it waits.
 func (e *Endpoint) apply(a maintnotifications.Action) {
-	e.cfg.Logger.Debug("maintenance", "endpoint", e.cfg.Addr, "action", a.String())
+	e.cfg.Logger.Debug("maintenance", "endpoint", e.cfg.Addr, "action", a)
 	switch a.Do {
 	case maintnotifications.ActionRelax:
 		e.timeouts.Relax(e.cfg.Maint.RelaxedTimeout)
@@ -169,18 +176,26 @@ func (e *Endpoint) tick() {
 	e.mu.Unlock()
 }
 
-// resolve looks the configured host up.
+// resolve looks the configured host up for the machine.
 func (e *Endpoint) resolve() {
-	host, _, err := net.SplitHostPort(e.cfg.Addr)
-	var addrs []string
-	if err == nil {
-		ctx, cancel := context.WithTimeout(e.run, 2*time.Second)
-		addrs, err = e.cfg.Resolver.LookupHost(ctx, host)
-		cancel()
-	}
+	addrs, err := e.lookUp()
 	e.mu.Lock()
 	e.post(event{kind: eventResolved, addrs: addrs, err: err})
 	e.mu.Unlock()
+}
+
+// lookUpTime bounds one look-up (maintenance specification, section 3).
+const lookUpTime = 2 * time.Second
+
+// lookUp asks for the addresses of the configured host.
+func (e *Endpoint) lookUp() ([]string, error) {
+	host, _, err := net.SplitHostPort(e.cfg.Addr)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(e.run, lookUpTime)
+	defer cancel()
+	return e.cfg.Resolver.LookupHost(ctx, host)
 }
 
 // jitter is a random time up to limit.

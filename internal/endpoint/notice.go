@@ -14,6 +14,12 @@ func (e *Endpoint) notice(at time.Time, ev *event) (actions []maintnotifications
 	hctx := push.NotificationHandlerContext{Conn: ev.link}
 	err := e.cfg.Manager.Dispatch(e.run, hctx, ev.args, func(n maintnotifications.Notice) error {
 		actions = e.machine.Notice(at, maintnotifications.LinkID(ev.link), n)
+		switch n.Kind {
+		case maintnotifications.KindMigrated, maintnotifications.KindFailedOver:
+			e.afterMaintenance(at)
+		case maintnotifications.KindMoving, maintnotifications.KindMigrating, maintnotifications.KindFailingOver,
+			maintnotifications.KindSMigrating, maintnotifications.KindSMigrated:
+		}
 		return nil
 	})
 	if err != nil {

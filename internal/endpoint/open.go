@@ -193,6 +193,8 @@ func (e *Endpoint) register(en *entry) bool {
 		return false
 	}
 	e.links[en.l.ID()] = en
+	e.noteRole(en.l.Info())
+	e.watchDNS(dnsEvery)
 	e.post(event{kind: eventUp, link: en.l.ID(), peer: en.l.Peer(), addr: en.l.Endpoint()})
 	en.l.Start()
 	e.mu.Unlock()
@@ -209,6 +211,9 @@ func (e *Endpoint) onClose(l *link.Link, err error) {
 		e.post(event{kind: eventDown, link: l.ID()})
 	}
 	e.mu.Unlock()
+	if t, ok := errors.AsType[*link.TimeoutError](err); ok && t.Op == "read" {
+		e.stuck(l)
+	}
 	if en != nil {
 		en.gone()
 		e.cfg.Logger.Debug("link closed", "endpoint", l.Endpoint(), "link", l.ID(), "cause", err)
