@@ -313,11 +313,15 @@ func (l *Link) letIn() {
 // Do sends a request and waits for its replies. It returns how many of them were
 // given to the sink, and nil where that is all. Otherwise the error is an *Error
 // that says how far the request got; a caller whose context ends gets its cause
-// and leaves at once, and the link drops the reply when it comes.
+// and leaves at once, and the link drops the reply when it comes. Nothing is sent
+// for a context that has ended already.
 func (l *Link) Do(ctx context.Context, q Request) (int, error) {
+	watch := ctx.Done()
+	if watch != nil && ctx.Err() != nil {
+		return 0, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
+	}
 	c := l.calls.Get().(*call)
 	c.sink, c.replies, c.size, c.patience = q.Sink, q.Replies, len(q.Wire), q.Patience
-	watch := ctx.Done()
 	if watch != nil && !l.cfg.WatchContexts {
 		c.ctx, watch = ctx, nil
 	}
