@@ -115,6 +115,9 @@ var (
 
 // take gives the session's link, and gets it with the first command.
 func (s *session) take(ctx context.Context, b *baseCmd) (*link.Link, error) {
+	if err := s.core.ended(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	if err := s.refusal(b); err != nil {
 		s.mu.Unlock()
@@ -219,6 +222,7 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 	if b.err != nil && b.off == 0 {
 		return b.err
 	}
+	b.wire() // see core.process
 	var t tries
 	for {
 		isFresh := s.isFresh()
@@ -230,12 +234,10 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 		if err == nil {
 			return b.err
 		}
-		b.err = t.name(b, err)
-		if !isFresh {
-			return b.err
-		}
+		was := t
 		pause, again := s.core.judge(ctx, &t, b, err)
-		if !again || !sleep(ctx, pause) {
+		if !isFresh || !again || !sleep(ctx, pause) {
+			b.err = s.core.named(ctx, &was, b, err)
 			return b.err
 		}
 		s.renew()
@@ -265,11 +267,12 @@ func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 	if _, err := s.core.admitAll(cmds); err != nil {
 		return err
 	}
-	n, err := s.sendUnit(ctx, cmds, send)
+	var t tries
+	n, err := s.sendUnit(ctx, &t, cmds, send)
 	for _, cmd := range cmds[n:] {
 		if err != nil {
 			b := cmd.base()
-			b.err = (&tries{}).name(b, err)
+			b.err = s.core.named(ctx, &t, b, err)
 		}
 	}
 	return s.core.outcome(cmds)
@@ -277,8 +280,7 @@ func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 
 // sendUnit sends commands together, and again where nothing of them was sent, in a
 // fresh session.
-func (s *session) sendUnit(ctx context.Context, cmds []Cmder, send unit) (int, error) {
-	var t tries
+func (s *session) sendUnit(ctx context.Context, t *tries, cmds []Cmder, send unit) (int, error) {
 	for {
 		isFresh := s.isFresh()
 		l, err := s.take(ctx, nil)
@@ -295,7 +297,7 @@ func (s *session) sendUnit(ctx context.Context, cmds []Cmder, send unit) (int, e
 		if err == nil || !isFresh || n > 0 {
 			return n, err
 		}
-		pause, again := s.core.judge(ctx, &t, &txCmd, err)
+		pause, again := s.core.judge(ctx, t, &txCmd, err)
 		if !again || !sleep(ctx, pause) {
 			return n, err
 		}

@@ -189,8 +189,16 @@ func (c *core) processPipeline(ctx context.Context, cmds []Cmder) error {
 	for rest := cmds; len(rest) > 0; {
 		n, err := c.sendUnit(ctx, need, rest, sendMany)
 		var pause time.Duration
-		rest, pause = c.unanswered(ctx, &t, rest, n, err)
+		if need == laneSession {
+			rest, pause = c.unsent(ctx, &t, rest, n, err)
+		} else {
+			rest, pause = c.unanswered(ctx, &t, rest, n, err)
+		}
 		if len(rest) > 0 && !sleep(ctx, pause) {
+			for _, cmd := range rest {
+				b := cmd.base()
+				b.err = c.named(ctx, &t, b, b.err)
+			}
 			break
 		}
 	}
@@ -211,8 +219,13 @@ func (c *core) admitAll(cmds []Cmder) (laneKind, error) {
 			err = &CommandError{Command: b.Name(), Endpoint: c.opt.Addr, Delivery: NotSent, Err: errNoPipeline}
 		}
 	}
-	if err == nil && c.opt.Limiter != nil {
-		err = c.opt.Limiter.Allow()
+	if err == nil {
+		for _, cmd := range cmds {
+			cmd.base().wire() // see process
+		}
+		if c.opt.Limiter != nil {
+			err = c.opt.Limiter.Allow()
+		}
 	}
 	if err != nil {
 		setErrs(cmds, err)
@@ -236,6 +249,9 @@ type unit func(ctx context.Context, d doer, cmds []Cmder) (int, error)
 
 // sendUnit sends commands together on the lane that they need.
 func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send unit) (int, error) {
+	if err := c.ended(ctx); err != nil {
+		return 0, err
+	}
 	if need == laneShared {
 		return send(ctx, c.ep.Shared(), cmds)
 	}
@@ -250,14 +266,21 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 }
 
 // unanswered judges those commands of a pipeline that have no outcome yet, of which
-// the first n were answered, and gives those to be sent again after a pause.
+// the first n were answered, and gives those to be sent again after a pause. A write
+// that the server was not ready for is not sent again behind one that it has executed.
 func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, err error) (rest []Cmder, pause time.Duration) {
 	was := *t
+	lastWrite := -1
+	for i, cmd := range cmds[:n] {
+		if b := cmd.base(); b.err == nil && b.flags()&flagRead == 0 {
+			lastWrite = i
+		}
+	}
 	consider := func(cmd Cmder, err error) {
 		b := cmd.base()
 		one := was // all commands of the pipeline count as one attempt
 		p, again := c.judge(ctx, &one, b, err)
-		b.err = one.name(b, err) // until it is sent again
+		b.err = c.named(ctx, &one, b, err) // until it is sent again
 		if !again {
 			return
 		}
@@ -266,14 +289,32 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 		rest = append(rest, cmd)
 	}
 	for i, cmd := range cmds {
-		switch e := cmd.base().err; {
+		b := cmd.base()
+		switch {
 		case i >= n:
 			consider(cmd, err)
-		case e != nil && notReady(e):
-			consider(cmd, e)
+		case b.err != nil && notReady(b.err) && (i > lastWrite || b.flags()&flagRead != 0):
+			consider(cmd, b.err)
 		}
 	}
 	return rest, pause
+}
+
+// unsent is unanswered for commands of which some change their connection's state:
+// they are sent again only all together, where nothing of them was sent.
+func (c *core) unsent(ctx context.Context, t *tries, cmds []Cmder, n int, err error) (rest []Cmder, pause time.Duration) {
+	if err == nil {
+		return nil, 0
+	}
+	pause, again := c.judge(ctx, t, &txCmd, err)
+	for _, cmd := range cmds[n:] {
+		b := cmd.base()
+		b.err = c.named(ctx, t, b, err)
+	}
+	if !again {
+		return nil, 0
+	}
+	return cmds, pause
 }
 
 // outcome is the error of the first command that failed.
@@ -386,7 +427,7 @@ func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
 		}
 		pause, again := c.judge(ctx, &t, &txCmd, err)
 		if !again || !sleep(ctx, pause) {
-			setErrs(cmds, t.name(&txCmd, err))
+			setErrs(cmds, c.named(ctx, &t, &txCmd, err))
 			return c.outcome(cmds)
 		}
 	}

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -49,6 +50,7 @@ func (c *core) process(ctx context.Context, cmd Cmder) error {
 	if b.err != nil && b.off == 0 {
 		return b.err // an argument that can't be encoded
 	}
+	b.wire() // an error from now on is no such one, whatever becomes of the command
 	if err := c.admit(b); err != nil {
 		cmd.SetErr(err)
 		return err
@@ -86,22 +88,28 @@ func (c *core) attempts(ctx context.Context, cmd Cmder) error {
 		if err == nil {
 			err = b.err
 		}
+		was := t
 		pause, again := c.judge(ctx, &t, b, err)
-		if !again {
-			err = t.name(b, err)
-			b.err = err
-			return err
-		}
-		if !sleep(ctx, pause) {
-			err = t.name(b, err)
-			b.err = err
-			return err
+		if !again || !sleep(ctx, pause) {
+			b.err = c.named(ctx, &was, b, err)
+			return b.err
 		}
 	}
 }
 
+// ended tells that a context has ended before anything was sent; nil: it has not.
+func (c *core) ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &link.Error{Endpoint: c.opt.Addr, Delivery: NotSent, Err: context.Cause(ctx)}
+}
+
 // sendOnce sends a command on the lane that it needs.
 func (c *core) sendOnce(ctx context.Context, cmd Cmder) error {
+	if err := c.ended(ctx); err != nil {
+		return err
+	}
 	if cmd.base().lane == laneShared {
 		return send(ctx, c.ep.Shared(), cmd)
 	}
@@ -121,16 +129,23 @@ type tries struct {
 	idle  int       // how often it was tried again because it could not be sent
 }
 
-// name completes an error with the command and the number of attempts.
-func (t *tries) name(b *baseCmd, err error) error {
+// named completes an error with the command, the endpoint and the number of attempts,
+// and with the end of the context, where that is why there were no more.
+func (c *core) named(ctx context.Context, t *tries, b *baseCmd, err error) error {
 	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
 	if !ok {
 		return err // the server's answer
 	}
-	named := *e
-	named.Command = b.Name()
-	named.Attempts = 1 + t.sent + t.idle
-	return &named
+	n := *e
+	n.Command = b.Name()
+	n.Attempts = 1 + t.sent + t.idle
+	if n.Endpoint == "" {
+		n.Endpoint = c.opt.Addr
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(n.Err, cause) && n.Delivery == NotSent {
+		n.Err = fmt.Errorf("%w; before that: %w", cause, n.Err)
+	}
+	return &n
 }
 
 // judge decides whether a command that failed with err is tried again, and after
@@ -139,9 +154,10 @@ func (t *tries) name(b *baseCmd, err error) error {
 //     endpoint was never reached, the pool is full, or trying again is in vain;
 //   - sent and not answered: only if the command is idempotent, MaxRetries times;
 //   - answered that the server is not ready: MaxRetries times, as nothing was done;
-//   - any other answer: no.
+//   - any other answer: no;
+//   - whatever it is, not once the context has ended or the client was closed.
 func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (pause time.Duration, again bool) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 		return 0, false
 	}
 	if t.began.IsZero() {
@@ -173,7 +189,9 @@ const longestIdlePause = 250 * time.Millisecond
 // connection.
 func (c *core) waitsFor(e *link.Error) bool {
 	switch {
-	case errors.Is(e, link.ErrClosed), errors.Is(e, lane.ErrPoolTimeout), errors.Is(e, lane.ErrPoolExhausted):
+	case errors.Is(e, lane.ErrPoolTimeout), errors.Is(e, lane.ErrPoolExhausted):
+		return false
+	case c.invalid != nil, errors.Is(e, errSessionClosed), errors.Is(e, errSessionLost), errors.Is(e, errNoPipeline):
 		return false
 	case endpoint.Permanent(e):
 		return false
