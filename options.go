@@ -280,15 +280,16 @@ func (opt *Options) validate() error {
 // backoff is the pause before retry number n, counted from 0: twice as long each
 // time, with jitter, between MinRetryBackoff and MaxRetryBackoff.
 func (opt *Options) backoff(n int) time.Duration {
-	least, most := max(opt.MinRetryBackoff, 0), max(opt.MaxRetryBackoff, 0)
+	most := max(opt.MaxRetryBackoff, 0)
+	least := min(max(opt.MinRetryBackoff, 0), most)
 	if most == 0 {
 		return 0
 	}
-	d := most
-	if n < 30 {
-		d = min(max(least, time.Millisecond)<<n, most)
+	d := min(max(least, time.Millisecond), most)
+	for ; n > 0 && d < most; n-- {
+		d = min(d, most-d) + d // twice as long, without an overflow
 	}
-	return min(least+rand.N(d+1), most) //nolint:gosec // jitter, no secret
+	return least + rand.N(max(min(d, most-least), 1)) //nolint:gosec // jitter, no secret
 }
 
 // DialRetryBackoffConstant makes a DialerRetryBackoff that always gives d.
