@@ -66,7 +66,7 @@ func (m *Machine) moving(l *link, n Notice) {
 	if left <= 0 && (l.leaving || onTarget) {
 		return // read late from a socket that was replaced, or repeated by the new one
 	}
-	if len(m.ops) >= maxOps {
+	if len(m.ops) >= maxOps && !m.forgetOldest() {
 		return
 	}
 	op := &movingOp{
@@ -94,6 +94,18 @@ func (m *Machine) moving(l *link, n Notice) {
 	}
 	m.last.set(op)
 	m.retire(op, l)
+}
+
+// forgetOldest makes room for a new operation by forgetting the oldest one that has
+// ended, however short ago: that it might begin again by a late notice is the lesser
+// evil. It is false where none has.
+func (m *Machine) forgetOldest() bool {
+	i := slices.IndexFunc(m.ops, func(op *movingOp) bool { return op.ended })
+	if i < 0 {
+		return false
+	}
+	m.ops = slices.Delete(m.ops, i, i+1)
+	return true
 }
 
 // revive lets earlier operations forget that the target of a newer one retires: the

@@ -44,3 +44,28 @@ func TestTargetOfANewerMoveDoesNotRetire(t *testing.T) {
 		t.Errorf("new links are dialled to %v", got)
 	}
 }
+
+// However many moves there were lately, the next one is acted upon.
+func TestManyMovesInARow(t *testing.T) {
+	addr := []string{"10.0.0.1:6379", "10.0.0.2:6379"}
+	m := NewMachine(MachineConfig{
+		Addr: addr[0], RelaxedTimeout: time.Second, HandoffTimeout: 15 * time.Second, MaxHandoffRetries: 3,
+	})
+	now := time.Unix(1000, 0)
+	m.LinkUp(now, LinkInfo{ID: 1, Peer: addr[0], Addr: addr[0]})
+	for i := range 3 * maxOps {
+		from, to := LinkID(i+1), addr[(i+1)%2]
+		now = now.Add(100 * time.Millisecond)
+		actions := m.Notice(now, from, Notice{Kind: KindMoving, Seq: int64(i), Time: 50 * time.Millisecond, HasTime: true, Endpoint: to})
+		found := false
+		for _, a := range actions {
+			found = found || a.Do == ActionHandoff && a.Link == from
+		}
+		if !found {
+			t.Fatalf("move %d was not acted upon", i)
+		}
+		m.LinkUp(now, LinkInfo{ID: from + 1, Peer: to, Addr: to})
+		m.HandoffDone(now, OpKey{Seq: int64(i), Target: to}, from, nil)
+		m.LinkDown(now, from)
+	}
+}
