@@ -174,9 +174,7 @@ func (c *Client) WithTimeout(timeout time.Duration) *Client {
 // with the error.
 func (c *Client) Process(ctx context.Context, cmd Cmder) error {
 	err := c.hooks.chain.Load().process(ctx, cmd)
-	if err != nil && cmd.base().err == nil {
-		cmd.SetErr(err) // a hook's
-	}
+	cmd.SetErr(err) // a hook may have changed it
 	return err
 }
 

@@ -48,9 +48,7 @@ func (c *Conn) detach() { _ = c.Close() }
 // Process sends a command on the connection.
 func (c *Conn) Process(ctx context.Context, cmd Cmder) error {
 	err := c.hooks.chain.Load().process(ctx, cmd)
-	if err != nil && cmd.base().err == nil {
-		cmd.SetErr(err)
-	}
+	cmd.SetErr(err) // a hook may have changed it
 	return err
 }
 
@@ -223,6 +221,13 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 		return b.err
 	}
 	b.wire() // see core.process
+	if l := s.core.opt.Limiter; l != nil {
+		if err := l.Allow(); err != nil {
+			cmd.SetErr(err)
+			return err
+		}
+		defer func() { l.ReportResult(b.err) }()
+	}
 	var t tries
 	for {
 		isFresh := s.isFresh()

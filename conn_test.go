@@ -176,8 +176,15 @@ func TestSessionCommandsNeedAConn(t *testing.T) {
 	ctx := soon(t)
 	c, _ := start(t, nil)
 	for _, cmd := range [][]any{
-		{"select", 1}, {"auth", "x"}, {"client", "setname", "x"}, {"multi"}, {"watch", "k"},
-		{"subscribe", "ch"}, {"monitor"}, {"client", "reply", "off"}, {"quit"},
+		{"select", 1},
+		{"auth", "x"},
+		{"client", "setname", "x"},
+		{"multi"},
+		{"watch", "k"},
+		{"subscribe", "ch"},
+		{"monitor"},
+		{"client", "reply", "off"},
+		{"quit"},
 	} {
 		err := c.Do(ctx, cmd...).Err()
 		if redis.DeliveryOf(err) != redis.NotSent || err == nil || !strings.Contains(err.Error(), "Client.Conn") {

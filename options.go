@@ -261,8 +261,12 @@ func (opt *Options) validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"DialTimeout", opt.DialTimeout}, {"ReadTimeout", opt.ReadTimeout}, {"WriteTimeout", opt.WriteTimeout},
-		{"PoolTimeout", opt.PoolTimeout}, {"MinRetryBackoff", opt.MinRetryBackoff}, {"MaxRetryBackoff", opt.MaxRetryBackoff},
+		{"DialTimeout", opt.DialTimeout},
+		{"ReadTimeout", opt.ReadTimeout},
+		{"WriteTimeout", opt.WriteTimeout},
+		{"PoolTimeout", opt.PoolTimeout},
+		{"MinRetryBackoff", opt.MinRetryBackoff},
+		{"MaxRetryBackoff", opt.MaxRetryBackoff},
 	} {
 		if d.value < 0 && !noTimeout(d.value) {
 			bad("%s %v is negative", d.name, d.value)

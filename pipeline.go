@@ -87,7 +87,11 @@ func (p *Pipeline) Exec(ctx context.Context) ([]Cmder, error) {
 	}
 	cmds := p.cmds
 	p.cmds = nil
-	return cmds, p.exec(ctx, cmds)
+	err := p.exec(ctx, cmds)
+	if err != nil && firstErr(cmds) == nil {
+		setErrs(cmds, err) // a hook has not let them be sent
+	}
+	return cmds, err
 }
 
 // Pipelined calls fn with the pipeline itself and then Exec.

@@ -41,9 +41,7 @@ func (c *Client) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) 
 // Process sends a command on the transaction's connection, outside MULTI.
 func (t *Tx) Process(ctx context.Context, cmd Cmder) error {
 	err := t.hooks.chain.Load().process(ctx, cmd)
-	if err != nil && cmd.base().err == nil {
-		cmd.SetErr(err)
-	}
+	cmd.SetErr(err) // a hook may have changed it
 	return err
 }
 
