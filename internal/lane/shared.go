@@ -84,36 +84,41 @@ func (s *Shared) dial() (*attempt, error) {
 	return s.attempt, nil
 }
 
-// arrive ends an attempt. Where the lane got a link by other ways meanwhile, that
-// one counts.
+// arrive ends an attempt that has run to its end, unless Replace or Close have
+// ended it before.
 func (s *Shared) arrive(a *attempt, l *link.Link, err error) {
 	s.mu.Lock()
-	s.attempt, s.stop = nil, nil
-	var extra *link.Link
-	switch {
-	case err != nil:
-	case s.closed:
-		extra, l, err = l, nil, &link.Error{Delivery: link.NotSent, Err: link.ErrClosed}
-	case !s.cur.CompareAndSwap(nil, l):
-		extra, l = l, s.cur.Load()
+	isOurs := s.attempt == a
+	if isOurs {
+		if err == nil {
+			s.cur.Store(l)
+			if !l.Alive() {
+				s.Dropped(l) // it died before Dropped could know it was ours
+			}
+		}
+		s.settle(l, err)
 	}
-	if l != nil && !l.Alive() {
-		s.cur.CompareAndSwap(l, nil) // it died before Dropped could know it was ours
-	}
-	if err != nil && s.cur.Load() != nil {
-		l, err = s.cur.Load(), nil
-	}
-	a.l, a.err = l, err
 	s.mu.Unlock()
-	close(a.done)
-	if extra != nil {
-		extra.Drain()
+	if !isOurs && l != nil {
+		l.Drain()
 	}
 }
 
-// Replace makes next the lane's link in one step: new commands take it, and the one
-// before drains. It is false, and next is drained, where the lane is closed or next
-// has died.
+// settle gives those who wait for the dial going on its outcome, and ends it; mu is
+// held.
+func (s *Shared) settle(l *link.Link, err error) {
+	if s.attempt == nil {
+		return
+	}
+	s.attempt.l, s.attempt.err = l, err
+	close(s.attempt.done)
+	s.stop()
+	s.attempt, s.stop = nil, nil
+}
+
+// Replace makes next the lane's link in one step: new commands take it, those who
+// wait for a dial too, and the one before drains. It is false, and next is drained,
+// where the lane is closed or next has died.
 func (s *Shared) Replace(next *link.Link) bool {
 	s.mu.Lock()
 	if s.closed || !next.Alive() {
@@ -122,6 +127,7 @@ func (s *Shared) Replace(next *link.Link) bool {
 		return false
 	}
 	old := s.cur.Swap(next)
+	s.settle(next, nil)
 	s.mu.Unlock()
 	if old != nil && old != next {
 		old.Drain()
@@ -164,9 +170,7 @@ func (s *Shared) Close() {
 	s.mu.Lock()
 	s.closed = true
 	l := s.cur.Swap(nil)
-	if s.stop != nil {
-		s.stop()
-	}
+	s.settle(nil, &link.Error{Delivery: link.NotSent, Err: link.ErrClosed})
 	s.mu.Unlock()
 	if l != nil {
 		l.Close(link.ErrClosed)
