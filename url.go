@@ -28,17 +28,44 @@ import (
 func ParseURL(redisURL string) (*Options, error) {
 	u, err := url.Parse(redisURL)
 	if err != nil {
-		// The parser's error repeats the URL, and with it the password.
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err
-		}
-		return nil, fmt.Errorf("redis: invalid URL: %w", err)
+		return nil, urlError(err)
 	}
+	o, err := optionsOf(u)
+	// Where an @ is not what ends the password, the password is not where it is
+	// looked for: then nothing of the URL is repeated.
+	if hasStrayAt := u.User == nil && strings.Contains(redisURL, "@"); hasStrayAt && (err != nil || u.Fragment != "") {
+		err = urlError(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// urlError is the error of a URL that can't be parsed. The parser's own repeats
+// parts of the URL, and with them, where a character is not escaped, the password.
+func urlError(err error) error {
+	for _, known := range []string{
+		"missing protocol scheme", "invalid port", "invalid URL escape", "invalid userinfo", "invalid control character",
+		"invalid character", "first path segment",
+	} {
+		if err != nil && strings.Contains(err.Error(), known) {
+			return fmt.Errorf("redis: invalid URL: %s; %s", known, escapeHint)
+		}
+	}
+	return errors.New("redis: invalid URL; " + escapeHint)
+}
+
+const escapeHint = "characters such as / ? # % [ in a password must be escaped"
+
+// optionsOf takes a URL apart. On an error the Options are incomplete.
+func optionsOf(u *url.URL) (*Options, error) {
 	o := &Options{}
 	if u.User != nil {
 		o.Username = u.User.Username()
 		o.Password, _ = u.User.Password()
 	}
+	var err error
 	switch u.Scheme {
 	case "redis", "rediss":
 		err = o.setHost(u)
@@ -48,7 +75,7 @@ func ParseURL(redisURL string) (*Options, error) {
 			err = errors.New("redis: a unix URL needs the socket's path")
 		}
 	default:
-		return nil, fmt.Errorf("redis: URL scheme %q is none of redis, rediss, unix", u.Scheme)
+		return o, fmt.Errorf("redis: URL scheme %q is none of redis, rediss, unix", u.Scheme)
 	}
 	return o, errors.Join(err, o.setQuery(u.Query()))
 }
