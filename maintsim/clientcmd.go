@@ -1,6 +1,7 @@
 package maintsim
 
 import (
+	"bytes"
 	"strings"
 )
 
@@ -26,7 +27,10 @@ func (s *session) ruleClient(args []string, pass ruling, local func(func()) ruli
 		}
 		return pass
 	}
-	if sub == "REPLY" && len(args) == 3 {
+	if sub != "REPLY" {
+		return ruling{entry: entry{kind: entryWatched}}
+	}
+	if len(args) == 3 {
 		switch strings.ToUpper(args[2]) {
 		case "ON":
 			s.in.quiet, s.in.skip = false, false
@@ -65,8 +69,13 @@ func (s *session) answerOptIn(args []string) {
 	if s.refused() {
 		return
 	}
-	if !s.sim.supports() {
+	switch s.sim.optInMode() {
+	case optInAccepted:
+	case optInRefused:
 		s.reply(appendError(nil, "ERR unknown subcommand '"+args[1]+"'. Try CLIENT HELP."))
+		return
+	case optInFatal:
+		s.end(endFlush)
 		return
 	}
 	if len(args) == 3 && strings.EqualFold(args[2], "OFF") {
@@ -92,7 +101,7 @@ func (s *session) answerOptIn(args []string) {
 			return
 		}
 	}
-	s.sim.optIn(s, endpointType)
+	s.sim.acceptOptIn(s, endpointType)
 }
 
 // answerOptInInfo answers CLIENT MAINT_NOTIFICATIONS_INFO.
@@ -100,7 +109,7 @@ func (s *session) answerOptInInfo(args []string) {
 	if s.refused() {
 		return
 	}
-	if !s.sim.supports() {
+	if s.sim.optInMode() == optInRefused {
 		s.reply(appendError(nil, "ERR unknown subcommand '"+args[1]+"'. Try CLIENT HELP."))
 		return
 	}
@@ -121,11 +130,11 @@ func (s *session) answerOptInInfo(args []string) {
 	s.reply(b)
 }
 
-// supports reports whether the opt-in command is known.
-func (s *Sim) supports() bool {
+// optInMode is what becomes of the opt-in command.
+func (s *Sim) optInMode() optInMode {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mu.supported
+	return s.mu.optIn
 }
 
 // optedIn is the endpoint type c opted in with, empty if it didn't.
@@ -150,8 +159,26 @@ func (s *session) seeHello(args []string) func(out, reply []byte) []byte {
 		if reply[0] != '-' && hasOption(args, "AUTH") {
 			s.mu.authed = true
 		}
+		return s.appendHelloVersion(out, reply)
+	}
+}
+
+// appendHelloVersion appends a real server's reply to HELLO with the version that
+// is to be reported.
+func (s *session) appendHelloVersion(out, reply []byte) []byte {
+	const key = "$7\r\nversion\r\n"
+	i := bytes.Index(reply, []byte(key))
+	if i < 0 {
 		return append(out, reply...)
 	}
+	i += len(key)
+	n, start, err := requestHead(reply, i, '$')
+	if err != nil || start == 0 || start+n+2 > len(reply) {
+		return append(out, reply...)
+	}
+	out = append(out, reply[:i]...)
+	out = appendBulk(out, s.sim.reportedVersion(string(reply[start:start+n])))
+	return append(out, reply[start+n+2:]...)
 }
 
 // seeAuth learns whether AUTH was successful.

@@ -43,6 +43,20 @@ type Config struct {
 	// Port is the port all proxies share. Zero means a free one.
 	Port int
 
+	// OwnPorts gives every proxy a port of its own, Port to the first. A name
+	// can't lead to another port, so only named moves make sense then. Hosts may
+	// be the same.
+	OwnPorts bool
+
+	// Records is how many proxies the database's endpoint has, and addresses its
+	// name. A move replaces one of them; the others are siblings that tell their
+	// connections nothing. Zero means 1.
+	Records int
+
+	// Version is the server version that HELLO and INFO report. Empty means the
+	// server's own. [Sim.SetVersion] changes it.
+	Version string
+
 	// Grace is how long an old proxy serves after MOVING, in wire time.
 	// Zero means DefaultGrace.
 	Grace time.Duration
@@ -75,6 +89,19 @@ type Config struct {
 	// Seed makes the random choices repeatable. Zero is a seed like any other.
 	Seed uint64
 
+	// Linger is how long an old proxy serves, and announces that, beyond the
+	// deadline of a MOVING, in wire time: a random time in the range, anew for
+	// each move. Zero means that it closes at the deadline.
+	Linger Range
+
+	// ResolverChange is when after a MOVING the database's name begins to lead to
+	// the new address, in wire time: a random time in the range, anew for each
+	// move. Zero means DefaultResolver, a fraction of the grace time.
+	ResolverChange Range
+
+	// FirstSeq is the sequence number of the first notice.
+	FirstSeq int64
+
 	// CloseMode is how connections end when an old proxy closes or a cut
 	// happens. Zero means CloseDefault.
 	CloseMode CloseMode
@@ -83,6 +110,19 @@ type Config struct {
 	// after the notices of open windows instead of before them. It isn't known
 	// which of the two the real product does.
 	RetainedLast bool
+
+	// AnnounceAfter is behind how many further replies to commands of the
+	// handshake (SELECT, CLIENT and the like) a connection that opts in is told
+	// what it missed, or 20 ms later if there are no more. Zero means right behind
+	// the reply to the opt-in.
+	AnnounceAfter int
+
+	// HandshakePush, if set, is sent behind every reply to a command of the
+	// handshake on RESP3 connections, HELLO's own included: any complete frame.
+	HandshakePush string
+
+	// Writes says in which pieces bytes go to clients. [Sim.SetWrites] changes it.
+	Writes Writes
 
 	// Unsupported makes the proxies refuse the opt-in command as a server does
 	// that never heard of it. [Sim.Support] and [Sim.Refuse] change it.
@@ -135,6 +175,23 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Port < 0 || c.Port > 65535 {
 		bad("port %d", c.Port)
+	}
+	if c.Records == 0 {
+		c.Records = 1
+	}
+	if c.Records < 0 || c.Records > c.Proxies {
+		bad("%d records of %d proxies", c.Records, c.Proxies)
+	}
+	if c.FirstSeq < 0 || c.AnnounceAfter < 0 {
+		bad("FirstSeq and AnnounceAfter can't be negative")
+	}
+	for _, r := range []Range{c.Linger, c.ResolverChange} {
+		if r.Min < 0 || r.Max < r.Min {
+			bad("range %v to %v", r.Min, r.Max)
+		}
+	}
+	if err := c.Writes.validate(); err != nil {
+		errs = append(errs, err)
 	}
 	if c.Grace < 0 || c.TimeUnit < 0 || c.CloseJitter < 0 {
 		bad("Grace, TimeUnit and CloseJitter can't be negative")

@@ -48,7 +48,7 @@ func (s *session) rewriteHello(args []string) func(out, reply []byte) []byte {
 func (s *session) appendHello(b []byte, proto int32) []byte {
 	b = appendMapLen(b, 7, proto)
 	b = appendBulk(appendBulk(b, "server"), "redis")
-	b = appendBulk(appendBulk(b, "version"), embeddedVersion)
+	b = appendBulk(appendBulk(b, "version"), s.sim.reportedVersion(embeddedVersion))
 	b = appendInt(appendBulk(b, "proto"), int64(proto))
 	b = appendInt(appendBulk(b, "id"), s.id)
 	b = appendBulk(appendBulk(b, "mode"), "standalone")
@@ -279,7 +279,7 @@ func appendRole(b []byte) []byte {
 func (s *session) appendInfo(b []byte, want []string) []byte {
 	st := s.sim.Stats()
 	sections := []struct{ name, body string }{
-		{"server", fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\ntcp_port:%d\r\n", embeddedVersion, s.sim.port)},
+		{"server", fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\ntcp_port:%d\r\n", s.sim.reportedVersion(embeddedVersion), s.proxy.port)},
 		{"clients", fmt.Sprintf("# Clients\r\nconnected_clients:%d\r\n", st.Open())},
 		{"stats", fmt.Sprintf("# Stats\r\ntotal_commands_processed:%d\r\n", st.Commands)},
 		{"replication", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},

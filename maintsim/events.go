@@ -31,6 +31,18 @@ const (
 	EventCut EventKind = "cut"
 	// EventServiceBack: dials succeed again after a cut.
 	EventServiceBack EventKind = "service-back"
+	// EventFault: a proxy became faulty, or well again; Detail says how.
+	EventFault EventKind = "fault"
+	// EventDemoted: a proxy answers writes with READONLY.
+	EventDemoted EventKind = "demoted"
+	// EventJoined and EventDropped: a proxy became part of the endpoint, or was
+	// taken out of what the name leads to.
+	EventJoined  EventKind = "joined"
+	EventDropped EventKind = "dropped"
+	// EventLookups: lookups fail or are late, or are well again; Detail says how.
+	EventLookups EventKind = "lookups"
+	// EventChaos: a step of Chaos began or failed; Detail says which.
+	EventChaos EventKind = "chaos"
 )
 
 // An Event is one thing the simulator did. Fields that don't apply are zero,
@@ -43,6 +55,7 @@ type Event struct {
 	Proxy       int    // index, or -1 for all proxies
 	Connections int    // told, closed or cut
 	InFlight    int    // commands without a reply at the moment of closing or cutting
+	Detail      string // of EventFault, EventLookups and EventChaos
 }
 
 // String is the event in one line, without its time.
@@ -60,7 +73,10 @@ func (e Event) String() string {
 		fmt.Fprintf(&b, " connections=%d", e.Connections)
 	case EventProxyClosed, EventCut:
 		fmt.Fprintf(&b, " connections=%d in-flight=%d", e.Connections, e.InFlight)
-	case EventStallBegin, EventStallEnd, EventProxyOpened, EventTakeOver, EventResolved, EventServiceBack:
+	case EventFault, EventLookups, EventChaos:
+		fmt.Fprintf(&b, " %s", e.Detail)
+	case EventStallBegin, EventStallEnd, EventProxyOpened, EventTakeOver, EventResolved, EventServiceBack,
+		EventDemoted, EventJoined, EventDropped:
 	}
 	return b.String()
 }

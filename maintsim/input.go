@@ -16,10 +16,11 @@ type input struct {
 
 	authSent bool // AUTH was read, whatever its answer
 
-	inTx  bool // between MULTI and EXEC or DISCARD
-	quiet bool // CLIENT REPLY OFF
-	skip  bool // CLIENT REPLY SKIP: the next command isn't answered
-	subs  [3]map[string]struct{}
+	inTx     bool // between MULTI and EXEC or DISCARD
+	txBroken bool // a command of the transaction was refused by the proxy
+	quiet    bool // CLIENT REPLY OFF
+	skip     bool // CLIENT REPLY SKIP: the next command isn't answered
+	subs     [3]map[string]struct{}
 }
 
 func (r *input) makeRoom()    { r.buf = makeRoom(r.buf) }
@@ -53,6 +54,7 @@ func (s *session) takeCommands() error {
 		pos, start, plain int
 		bad               error
 	)
+	faulty := s.proxy.has() != FaultNone
 	for !held {
 		n, name, err := nextRequest(r.buf[pos:])
 		if err != nil {
@@ -62,7 +64,7 @@ func (s *session) takeCommands() error {
 		if n == 0 {
 			break
 		}
-		if name != nil && !r.quiet && !r.skip {
+		if name != nil && !faulty && !r.quiet && !r.skip {
 			if v := verbOf(name); v == verbPlain {
 				plain++
 				pos += n
@@ -157,9 +159,8 @@ func (s *session) rule(name, frame []byte) ruling {
 		}
 		return rule
 	}
-	v := verbOf(name)
-	rule := ruling{entry: entry{n: 1}}
-	if v != verbPlain {
+	rule, faulty := s.ruleFault(s.proxy.has(), name, frame)
+	if v := verbOf(name); !faulty && v != verbPlain {
 		rule = s.ruleVerb(v, requestArgs(frame))
 	}
 	if rule.silent {
@@ -208,9 +209,13 @@ func (s *session) ruleVerb(v verb, args []string) ruling {
 	case verbMonitor:
 		return watched(s.seeMonitor)
 	case verbMulti:
-		r.inTx = true
+		r.inTx, r.txBroken = true, false
 	case verbEndTx:
-		r.inTx = false
+		broken := r.txBroken
+		r.inTx, r.txBroken = false, false
+		if broken && strings.EqualFold(args[0], "EXEC") {
+			return s.ruleBrokenTx()
+		}
 	case verbSubscribe, verbUnsubscribe:
 		if r.inTx {
 			return pass
@@ -221,7 +226,7 @@ func (s *session) ruleVerb(v verb, args []string) ruling {
 			return reply(appendPong(args))
 		}
 	case verbReset:
-		r.inTx, r.subs = false, [3]map[string]struct{}{}
+		r.inTx, r.txBroken, r.subs = false, false, [3]map[string]struct{}{}
 		if s.sim.engine.Embedded() {
 			return ruling{drop: true, hold: true, entry: entry{kind: entryReset}}
 		}

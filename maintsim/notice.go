@@ -33,32 +33,59 @@ func (n Notice) closing() Notice {
 }
 
 // appendMoving appends a MOVING push. An empty target is sent as null.
-func appendMoving(b []byte, seq, seconds int64, target string) []byte {
-	b = appendPush(b, 4, Moving, seq)
-	b = appendInt(b, seconds)
-	if target == "" {
-		return appendNull(b, 3)
+func appendMoving(b []byte, seq, seconds int64, target string, f form) []byte {
+	elems := 2
+	if f.has(VariantNoEndpoint) {
+		elems = 1
 	}
-	return appendBulk(b, target)
+	b = f.appendHead(b, Moving, seq, elems)
+	b = f.appendNumber(b, seconds, VariantTimeText)
+	switch {
+	case elems == 1:
+	case f.has(VariantNullText):
+		b = f.appendText(b, "null")
+	case f.has(VariantNullBulk):
+		b = appendNull(b, 2)
+	case f.has(VariantNullEndpoint), target == "":
+		b = appendNull(b, 3)
+	default:
+		b = f.appendText(b, target)
+	}
+	return f.appendEnd(b)
 }
 
 // appendOpening appends a MIGRATING or FAILING_OVER push.
-func appendOpening(b []byte, n Notice, seq, seconds int64, shards []string) []byte {
-	b = appendPush(b, 4, n, seq)
-	b = appendInt(b, seconds)
-	return appendBulk(b, shardIDs(shards))
+func appendOpening(b []byte, n Notice, seq, seconds int64, shards []string, f form) []byte {
+	switch {
+	case f.has(VariantNoTime):
+		return form{VariantSeqText, VariantSimpleName}.only(f).appendHead(b, n, seq, 0)
+	case f.has(VariantNoShards):
+		b = f.appendHead(b, n, seq, 1)
+		return f.appendEnd(f.appendNumber(b, seconds, VariantTimeText))
+	}
+	b = f.appendHead(b, n, seq, 2)
+	b = f.appendNumber(b, seconds, VariantTimeText)
+	return f.appendEnd(f.appendShards(b, shards))
 }
 
 // appendClosing appends a MIGRATED or FAILED_OVER push.
-func appendClosing(b []byte, n Notice, seq int64, shards []string) []byte {
-	b = appendPush(b, 3, n, seq)
-	return appendBulk(b, shardIDs(shards))
+func appendClosing(b []byte, n Notice, seq int64, shards []string, f form) []byte {
+	if f.has(VariantNoShards) {
+		return form{VariantSeqText, VariantSimpleName}.only(f).appendHead(b, n, seq, 0)
+	}
+	b = f.appendHead(b, n, seq, 1)
+	return f.appendEnd(f.appendShards(b, shards))
 }
 
-func appendPush(b []byte, elems int, n Notice, seq int64) []byte {
-	b = appendHead(b, '>', int64(elems))
-	b = appendBulk(b, string(n))
-	return appendInt(b, seq)
+// only returns the variants of f that are in want, too.
+func (f form) only(want form) form {
+	var out form
+	for _, v := range f {
+		if want.has(v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // shardIDs encodes ids as the one bulk string they travel in.
@@ -71,33 +98,53 @@ func shardIDs(ids []string) string {
 }
 
 // A window is a maintenance operation that was announced and isn't over. It is
-// immutable.
+// immutable, except for untold.
 type window struct {
 	notice Notice
 	seq    int64
 	end    time.Time // of the grace or lead time
 	shards []string  // not of MOVING
+	form   form
+	twice  bool // every frame is sent twice
+	nobody bool // the opening is lost for late-comers, too
+
+	// untold are the connections that were there when the window opened and
+	// weren't told. Guarded by Sim.mu.
+	untold map[*session]struct{}
 
 	// Of MOVING only.
 	leaving *proxy // whose connections are told
 	gen     int    // those accepted in a later generation are not
 	target  *proxy // nil: every connection is told null
+	goesTo  *proxy // target, even if nobody is told; nil if the address stays
+	repeat  bool   // connections at goesTo are told, too
 	text    string // if not empty, the target everyone is told
 }
 
 // concerns reports whether connections of generation gen at p are told.
 func (w *window) concerns(p *proxy, gen int) bool {
-	return w.notice != Moving || p == w.leaving && gen <= w.gen
+	return w.notice != Moving || p == w.leaving && gen <= w.gen || w.repeat && (p == w.goesTo || w.goesTo == nil)
 }
 
 // appendTo appends w's notice for a connection that opted in with endpoint type
 // maint, with the time that is left at now.
 func (w *window) appendTo(b []byte, maint string, now time.Time, unit time.Duration) []byte {
 	left := wireSeconds(w.end.Sub(now), unit)
+	start := len(b)
 	if w.notice == Moving {
-		return appendMoving(b, w.seq, left, w.endpoint(maint))
+		b = appendMoving(b, w.seq, left, w.endpoint(maint), w.form)
+	} else {
+		b = appendOpening(b, w.notice, w.seq, max(left, 0), w.shards, w.form)
 	}
-	return appendOpening(b, w.notice, w.seq, max(left, 0), w.shards)
+	return w.repeated(b, start)
+}
+
+// repeated doubles b[start:] if w's frames are sent twice.
+func (w *window) repeated(b []byte, start int) []byte {
+	if w.twice {
+		b = append(b, b[start:]...)
+	}
+	return b
 }
 
 // endpoint is the target in the form of an endpoint type, empty for null.
@@ -110,6 +157,9 @@ func (w *window) endpoint(maint string) string {
 	}
 	switch maint {
 	case "internal-ip", "external-ip":
+		if w.form.has(VariantBareIPv6) {
+			return w.target.host + ":" + strconv.Itoa(w.target.port)
+		}
 		return w.target.addr
 	case "internal-fqdn", "external-fqdn":
 		return net.JoinHostPort(w.target.name, strconv.Itoa(w.target.port))
@@ -127,4 +177,15 @@ type completion struct {
 	notice Notice
 	seq    int64
 	shards []string
+	form   form
+	twice  bool
+}
+
+func (c *completion) appendTo(b []byte) []byte {
+	start := len(b)
+	b = appendClosing(b, c.notice, c.seq, c.shards, c.form)
+	if c.twice {
+		b = append(b, b[start:]...)
+	}
+	return b
 }

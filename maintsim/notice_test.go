@@ -41,10 +41,10 @@ func TestNoticesLookLikeCaptures(t *testing.T) {
 			}
 		})
 	}
-	if got, want := string(appendClosing(nil, Migrated, 4, []string{"2", "4"})), ">3\r\n$8\r\nMIGRATED\r\n:4\r\n$9\r\n[\"2\",\"4\"]\r\n"; got != want {
+	if got, want := string(appendClosing(nil, Migrated, 4, []string{"2", "4"}, nil)), ">3\r\n$8\r\nMIGRATED\r\n:4\r\n$9\r\n[\"2\",\"4\"]\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := string(appendClosing(nil, FailedOver, 13, nil)), ">3\r\n$11\r\nFAILED_OVER\r\n:13\r\n$2\r\n[]\r\n"; got != want {
+	if got, want := string(appendClosing(nil, FailedOver, 13, nil, nil)), ">3\r\n$11\r\nFAILED_OVER\r\n:13\r\n$2\r\n[]\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -70,10 +70,26 @@ type options struct {
 	null                        nullForm
 	target                      int // -1: the next
 	only                        int // -1: all proxies
-	noClosing                   bool
 	text                        string
-	takeOver, resolver          float64
+	takeOver                    float64
+	resolver                    float64       // of the grace time; negative: resolverAt
+	resolverAt                  time.Duration // wire time
+	linger                      time.Duration // wire time
 	shards                      []string
+	form                        form
+
+	seq      int64 // -1: the next
+	retarget int   // -1: no second target
+	retellAt float64
+	repeat   bool
+	twice    bool
+
+	noClosing              bool
+	openingsTo, closingsTo float64 // fractions of the connections
+	reordered              float64
+
+	fault    Fault // of the target
+	faultFor time.Duration
 }
 
 // nullForm is why a MOVING carries no endpoint for anybody.
@@ -88,18 +104,27 @@ const (
 // options are the defaults of s, changed by opts.
 func (s *Sim) options(opts []Option) options {
 	o := options{
-		grace:    s.cfg.Grace,
-		lead:     s.cfg.Lead,
-		stall:    s.cfg.Stall,
-		outage:   s.cfg.Outage,
-		hold:     s.cfg.Hold,
-		jitter:   s.cfg.CloseJitter,
-		mode:     s.cfg.CloseMode,
-		target:   -1,
-		only:     -1,
-		takeOver: DefaultTakeOver,
-		resolver: DefaultResolver,
-		shards:   []string{"1"},
+		grace:      s.cfg.Grace,
+		lead:       s.cfg.Lead,
+		stall:      s.cfg.Stall,
+		outage:     s.cfg.Outage,
+		hold:       s.cfg.Hold,
+		jitter:     s.cfg.CloseJitter,
+		mode:       s.cfg.CloseMode,
+		target:     -1,
+		only:       -1,
+		takeOver:   DefaultTakeOver,
+		resolver:   DefaultResolver,
+		resolverAt: s.draw(s.cfg.ResolverChange),
+		linger:     s.draw(s.cfg.Linger),
+		shards:     []string{"1"},
+		seq:        -1,
+		retarget:   -1,
+		openingsTo: 1,
+		closingsTo: 1,
+	}
+	if s.cfg.ResolverChange != (Range{}) {
+		o.resolver = -1
 	}
 	for _, opt := range opts {
 		opt(&o)
@@ -143,7 +168,9 @@ func WithShards(ids ...string) Option {
 // not retained either.
 func WithoutClosing() Option { return func(o *options) { o.noClosing = true } }
 
-// WithProxy limits a cut to the proxy with index i.
+// WithProxy limits a cut to the proxy with index i. Of a move, it is the proxy of
+// the endpoint that leaves; by default it is the first. Of [Sim.Grow], it is the
+// one that joins.
 func WithProxy(i int) Option { return func(o *options) { o.only = i } }
 
 // WithTarget moves to the proxy with index i instead of the next one.
@@ -176,7 +203,62 @@ func WithResolverChange(fraction float64) Option {
 	return func(o *options) { o.resolver = max(fraction, 0) }
 }
 
-// remove deletes w from windows.
+// WithVariant sends the notices in other forms than the measured one, any number
+// at a time.
+func WithVariant(v ...Variant) Option { return func(o *options) { o.form = append(o.form, v...) } }
+
+// WithLinger makes the old proxy serve, and announce its move to connections that
+// opt in, for d beyond the deadline of MOVING, in wire time: the time they are told
+// is zero or negative. Measured proxies closed 0.7 to 4.1 seconds late.
+func WithLinger(d time.Duration) Option { return func(o *options) { o.linger = max(d, 0) } }
+
+// WithSeq gives the first notice this number, and the closing one the next,
+// whatever was sent before. Overlapping moves can have the same.
+func WithSeq(seq int64) Option { return func(o *options) { o.seq = max(seq, 0) } }
+
+// WithSecondTarget announces, after a fraction of the grace time, the move anew
+// with the same number and deadline, but to the proxy with index i, and goes there.
+// The first target stays open, but is no longer the endpoint.
+func WithSecondTarget(i int, fraction float64) Option {
+	return func(o *options) { o.retarget, o.retellAt = i, min(max(fraction, 0), 1) }
+}
+
+// WithRepeatOnTarget sends MOVING to the connections that opt in at the target
+// while the old proxy serves, too. A client that takes that for news moves from
+// the target to the target, again and again.
+func WithRepeatOnTarget() Option { return func(o *options) { o.repeat = true } }
+
+// WithDuplicates sends every frame twice, retained ones included.
+func WithDuplicates() Option { return func(o *options) { o.twice = true } }
+
+// WithOpeningsTo sends the opening notice, MOVING included, to a fraction of the
+// connections that are there: at random, but to at least one and, of several, not
+// to all, unless fraction is 0 or 1. Those that opt in later are told, unless it
+// is 0.
+func WithOpeningsTo(fraction float64) Option {
+	return func(o *options) { o.openingsTo = min(max(fraction, 0), 1) }
+}
+
+// WithClosingsTo sends MIGRATED or FAILED_OVER to a fraction of the connections, by
+// the rule of [WithOpeningsTo]. It is retained for those to come.
+func WithClosingsTo(fraction float64) Option {
+	return func(o *options) { o.closingsTo = min(max(fraction, 0), 1) }
+}
+
+// WithReordered delivers the closing notice before its opening to a fraction of
+// the connections.
+func WithReordered(fraction float64) Option {
+	return func(o *options) { o.reordered = min(max(fraction, 0), 1) }
+}
+
+// WithTargetFault makes the target of a move faulty, from its announcement on, for
+// d in real time; zero means until the old proxy has closed, negative until
+// [Sim.Repair]. The old proxy serves until its deadline all the same.
+func WithTargetFault(f Fault, d time.Duration) Option {
+	return func(o *options) { o.fault, o.faultFor = f, d }
+}
+
+// removeWindow deletes w from windows.
 func removeWindow(windows []*window, w *window) []*window {
 	return slices.DeleteFunc(windows, func(x *window) bool { return x == w })
 }

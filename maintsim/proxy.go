@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,11 +20,14 @@ type proxy struct {
 	addr  string // host:port
 	name  string // of the node
 
+	fault atomic.Pointer[faultState] // nil: none; written with Sim.mu held
+
 	// Guarded by Sim.mu.
-	ln       net.Listener // nil: it refuses
+	ln       net.Listener // nil: it refuses, or is unreachable
 	gen      int          // of connections accepted now; grows when a new node takes over
 	leaving  bool         // its close was announced
-	left     bool         // it has closed since it was the endpoint last
+	wanted   bool         // it is to accept; false once it left, until it is opened
+	outages  int          // cuts that keep it from accepting at present
 	accepted uint64
 	sessions map[*session]struct{}
 }
@@ -44,8 +48,9 @@ const (
 	listenRetry = 20 * time.Millisecond
 )
 
-// listenAll listens on the same port of every host, a free one if port is 0.
-func listenAll(ctx context.Context, hosts []string, port int) ([]net.Listener, error) {
+// listenAll listens on the same port of every host, a free one if port is 0, or
+// on a free one of each, except that the first has the one asked for.
+func listenAll(ctx context.Context, hosts []string, port int, ownPorts bool) ([]net.Listener, error) {
 	var err error
 	for range listenTries {
 		p := port
@@ -53,7 +58,10 @@ func listenAll(ctx context.Context, hosts []string, port int) ([]net.Listener, e
 			p = randomPort()
 		}
 		var lns []net.Listener
-		for _, h := range hosts {
+		for i, h := range hosts {
+			if ownPorts && i > 0 {
+				p = randomPort()
+			}
 			var ln net.Listener
 			if ln, err = listen(ctx, h, p); err != nil {
 				break
@@ -64,7 +72,7 @@ func listenAll(ctx context.Context, hosts []string, port int) ([]net.Listener, e
 			return lns, nil
 		}
 		closeAll(lns)
-		if port != 0 {
+		if port != 0 && !ownPorts {
 			break
 		}
 	}
@@ -82,24 +90,30 @@ func closeAll(lns []net.Listener) {
 	}
 }
 
-// open makes p accept; it may do so already. The port was given up before, so
-// somebody else may hold it for a moment.
+// open makes p accept, as far as its fault lets it; it may do so already. The port
+// was given up before, so somebody else may hold it for a moment.
 func (s *Sim) open(p *proxy) error {
 	ticker := time.NewTicker(listenRetry)
 	defer ticker.Stop()
 	var err error
 	for range listenTries {
 		s.mu.Lock()
-		listening := p.ln != nil
+		p.wanted = true
+		listening, st := p.ln != nil, p.fault.Load()
 		s.mu.Unlock()
-		if listening {
+		if listening || st != nil && st.fault == FaultRefuse {
 			return nil
 		}
 		var ln net.Listener
 		if ln, err = listen(s.ctx, p.host, p.port); err == nil {
-			s.serve(p, ln)
-			s.record(Event{Kind: EventProxyOpened, Proxy: p.index})
-			return nil
+			if s.serve(p, ln, st) {
+				s.record(Event{Kind: EventProxyOpened, Proxy: p.index})
+				return nil
+			}
+			if s.ctx.Err() != nil {
+				return ErrClosed
+			}
+			continue // it changed meanwhile
 		}
 		select {
 		case <-ticker.C:
@@ -110,15 +124,30 @@ func (s *Sim) open(p *proxy) error {
 	return fmt.Errorf("maintsim: proxy %d: %w", p.index, err)
 }
 
-// serve accepts connections of p from ln until ln is closed.
-func (s *Sim) serve(p *proxy, ln net.Listener) {
+// serve accepts connections of p from ln until ln is closed. It closes ln and
+// reports false if p listens already or has another fault than st by now.
+func (s *Sim) serve(p *proxy, ln net.Listener, st *faultState) bool {
+	var unblock func()
+	blocked := false
+	if st != nil && st.fault == FaultUnreachable {
+		if unblock, blocked = s.blockDials(ln); !blocked {
+			st.hang.Store(true)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mu.closed || p.ln != nil {
+	if s.mu.closed || p.ln != nil || p.fault.Load() != st {
 		_ = ln.Close()
-		return
+		if blocked {
+			unblock()
+		}
+		return false
 	}
-	p.ln = ln
+	p.ln, p.wanted = ln, true
+	if blocked {
+		st.unblock = unblock
+		return true
+	}
 	s.wg.Go(func() {
 		for {
 			conn, err := ln.Accept()
@@ -135,6 +164,7 @@ func (s *Sim) serve(p *proxy, ln net.Listener) {
 			s.admit(p, ln, conn.(*net.TCPConn))
 		}
 	})
+	return true
 }
 
 // admit starts a session for a connection accepted from ln, unless p has closed
@@ -144,6 +174,11 @@ func (s *Sim) admit(p *proxy, ln net.Listener, conn *net.TCPConn) {
 	defer s.mu.Unlock()
 	if p.ln != ln {
 		_ = conn.SetLinger(0)
+		_ = conn.Close()
+		return
+	}
+	if p.has() == FaultClose {
+		p.accepted++
 		_ = conn.Close()
 		return
 	}
@@ -178,23 +213,16 @@ func (s *Sim) remove(c *session) {
 	delete(c.proxy.sessions, c)
 }
 
-// hasLeft reports whether p closed as announced and was not moved to again.
-func (s *Sim) hasLeft(p *proxy) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return p.left
-}
-
 // takeListenersLocked makes the proxies match accepts refuse once the listeners
-// it returns are closed. It returns those that listened, too.
-func (s *Sim) takeListenersLocked(match func(*proxy) bool) (lns []net.Listener, listened []*proxy) {
+// it returns are closed.
+func (s *Sim) takeListenersLocked(match func(*proxy) bool) (lns []net.Listener) {
 	for _, p := range s.proxies {
 		if p.ln != nil && match(p) {
-			lns, listened = append(lns, p.ln), append(listened, p)
+			lns = append(lns, p.ln)
 			p.ln = nil
 		}
 	}
-	return lns, listened
+	return lns
 }
 
 // endAll ends sessions, waits until their sockets have got their end, and returns

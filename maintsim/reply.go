@@ -62,6 +62,9 @@ func (s *session) deliver(b []byte) (used int, err error) {
 				s.mu.out = append(s.mu.out, frame...)
 			}
 			s.mu.outReplies++
+			if h.kind == entryWatched {
+				s.trailLocked()
+			}
 			if h.kind == entryBlocking && s.mu.renew == renewNot {
 				s.unholdLocked()
 			}
@@ -131,9 +134,6 @@ func firstBulk(frame []byte) []byte {
 	}
 	return frame[start : start+n]
 }
-
-// reply answers one command.
-func (s *session) reply(b []byte) { s.emit(b, 1) }
 
 // answerHead answers commands the proxy answers itself, as long as one is the
 // oldest in flight. It is called when one became that, by whoever made it so; the

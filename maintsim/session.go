@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"sync"
@@ -44,6 +45,7 @@ type session struct {
 	in      input        // owned by readCommands
 	scan    resp.Scanner // owned by readReplies
 	replies []byte       // owned by readReplies
+	rng     *rand.Rand   // owned by writeReplies; nil until it is needed
 
 	mu struct {
 		sync.Mutex
@@ -52,7 +54,9 @@ type session struct {
 		fifo       fifo
 		out        []byte // whole frames for the client
 		outReplies int    // replies among them
-		held       bool   // no command may be forwarded: a blocking one is out
+		missed     []byte // to be announced behind missedIn further replies
+		missedIn   int
+		held       bool // no command may be forwarded: a blocking one is out
 		renew      renewal
 		renewed    chan bool // answers the renewal; of capacity 1
 
@@ -112,6 +116,7 @@ func (s *session) run() {
 func (s *session) handshake() error {
 	ctx, cancel := context.WithTimeout(s.sim.ctx, tlsTimeout)
 	defer cancel()
+	s.passHang()
 	if c, ok := s.conn.(*tls.Conn); ok {
 		if err := c.HandshakeContext(ctx); err != nil {
 			return err
@@ -218,8 +223,9 @@ func (s *session) readCommands() {
 			s.deadline(time.Time{})
 			err = nil
 		}
+		s.passHang()
 		if bad := s.takeCommands(); bad != nil {
-			s.emit(appendError(nil, "ERR Protocol error"), 0)
+			s.emit(appendError(nil, "ERR Protocol error"))
 			s.end(endFlush)
 			continue
 		}
@@ -302,6 +308,11 @@ func (s *session) writeReplies() {
 		case <-s.wake:
 		case <-s.ended:
 		}
+		s.passHang()
+		w := s.sim.writes.Load()
+		if w != nil {
+			w.gather(s.ended)
+		}
 		s.mu.Lock()
 		buf, s.mu.out = s.mu.out, buf[:0]
 		s.mu.outReplies = 0
@@ -309,7 +320,7 @@ func (s *session) writeReplies() {
 		s.mu.Unlock()
 		notify(s.drained)
 		if len(buf) > 0 {
-			if _, err := s.conn.Write(buf); err != nil && how == endNot {
+			if err := s.write(buf, w); err != nil && how == endNot {
 				s.end(endGone)
 				return
 			}
@@ -328,6 +339,18 @@ func (s *session) writeReplies() {
 	}
 }
 
+// write sends b to the client the way w says; nil is at once and in one piece.
+func (s *session) write(b []byte, w *Writes) error {
+	if w == nil {
+		_, err := s.conn.Write(b)
+		return err
+	}
+	if s.rng == nil {
+		s.rng = rand.New(rand.NewPCG(s.sim.cfg.Seed, uint64(s.id)))
+	}
+	return w.write(s.conn, b, s.rng, s.ended)
+}
+
 // farewell closes the write side and bounds how long readCommands goes on to
 // read: closing a socket with unread bytes would turn the FIN into an RST and
 // could take replies with it.
@@ -339,16 +362,78 @@ func (s *session) farewell() {
 	_ = s.conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 }
 
-// emit sends whole frames to the client, after those that are on their way.
-// replies is how many of them answer a command. It never blocks.
-func (s *session) emit(b []byte, replies int) {
+// emit sends whole frames to the client that answer no command, after those that
+// are on their way. It never blocks.
+func (s *session) emit(b []byte) {
 	s.mu.Lock()
 	if s.mu.how == endNot {
 		s.mu.out = append(s.mu.out, b...)
-		s.mu.outReplies += replies
 	}
 	s.mu.Unlock()
 	notify(s.wake)
+}
+
+// push sends a whole frame nobody asked for, after what is to be announced.
+func (s *session) push(b []byte) {
+	s.mu.Lock()
+	if s.mu.how == endNot {
+		s.announceLocked()
+		s.mu.out = append(s.mu.out, b...)
+	}
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+// reply answers one command.
+func (s *session) reply(b []byte) {
+	s.mu.Lock()
+	s.replyLocked(b)
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+func (s *session) replyLocked(b []byte) {
+	if s.mu.how == endNot {
+		s.mu.out = append(s.mu.out, b...)
+		s.mu.outReplies++
+		s.trailLocked()
+	}
+}
+
+// replyThen answers one command, and announces missed behind n further replies.
+func (s *session) replyThen(b, missed []byte, n int) {
+	s.mu.Lock()
+	s.replyLocked(b)
+	s.mu.missed, s.mu.missedIn = missed, n
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+// announce sends what waits for further replies.
+func (s *session) announce() {
+	s.mu.Lock()
+	s.announceLocked()
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+func (s *session) announceLocked() {
+	if s.mu.how == endNot && s.mu.missed != nil {
+		s.mu.out = append(s.mu.out, s.mu.missed...)
+		s.mu.missed = nil
+	}
+}
+
+// trailLocked appends what follows a reply to a command of the handshake.
+func (s *session) trailLocked() {
+	if s.sim.cfg.HandshakePush != "" && s.proto.Load() == 3 {
+		s.mu.out = append(s.mu.out, s.sim.cfg.HandshakePush...)
+	}
+	if s.mu.missed != nil {
+		if s.mu.missedIn--; s.mu.missedIn <= 0 {
+			s.announceLocked()
+		}
+	}
 }
 
 // waitDrained blocks while too much is waiting for the client.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Errors of scenarios.
@@ -37,25 +36,32 @@ type Sim struct {
 	wg     sync.WaitGroup // accept loops, sessions, late resolver changes
 	moves  chan struct{}  // of capacity 1: held while a rebind is being announced
 
-	gate     atomic.Pointer[gate] // nil: replies flow
+	gate     atomic.Pointer[gate]    // nil: replies flow
+	writes   atomic.Pointer[Writes]  // nil: at once and in one piece
+	version  atomic.Pointer[string]  // in HELLO and INFO; empty: the server's own
+	lookups  atomic.Pointer[lookups] // nil: the resolver is well
+	lookedUp atomic.Uint64
 	commands atomic.Uint64
 	answered atomic.Uint64
 	events   eventLog
 
 	mu struct {
 		sync.Mutex
-		closed    bool
-		supported bool
-		lastID    int64
-		current   *proxy // the endpoint
-		resolved  *proxy // where the database's name leads to
-		seq       int64  // of the next notice
-		windows   []*window
-		retained  *completion // nil: nothing has completed
-		stalls    int         // overlapping stalls
-		notices   map[Notice]uint64
-		cuts      []CutStats
-		rng       *rand.Rand
+		closed bool
+		optIn  optInMode
+		lastID int64
+
+		// members are the proxies of the endpoint, and resolved those the
+		// database's name leads to, by slot; nil for a slot that was given up.
+		members, resolved []*proxy
+
+		seq      int64 // of the next notice
+		windows  []*window
+		retained *completion // nil: nothing has completed
+		stalls   int         // overlapping stalls
+		notices  map[Notice]uint64
+		cuts     []CutStats
+		rng      *rand.Rand
 	}
 	closeOnce sync.Once
 	closeErr  error // set by closeOnce
@@ -70,27 +76,33 @@ func New(cfg Config) (*Sim, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sim{cfg: cfg, ctx: ctx, cancel: cancel, moves: make(chan struct{}, 1)}
-	s.mu.supported = !cfg.Unsupported
+	if cfg.Unsupported {
+		s.mu.optIn = optInRefused
+	}
+	s.mu.seq = cfg.FirstSeq
+	s.SetVersion(cfg.Version)
 	s.mu.notices = make(map[Notice]uint64)
 	s.mu.rng = rand.New(rand.NewPCG(cfg.Seed, 0))
+	s.SetWrites(cfg.Writes)
 	if s.engine, err = cfg.Backend.start(ctx, cfg); err != nil {
 		cancel()
 		return nil, err
 	}
-	lns, err := listenAll(ctx, cfg.Hosts, cfg.Port)
+	lns, err := listenAll(ctx, cfg.Hosts, cfg.Port, cfg.OwnPorts)
 	if err != nil {
 		cancel()
 		return nil, errors.Join(err, s.engine.close())
 	}
 	s.port = lns[0].Addr().(*net.TCPAddr).Port
 	for i, ln := range lns {
-		p := newProxy(i, cfg.Hosts[i], s.port)
+		p := newProxy(i, cfg.Hosts[i], ln.Addr().(*net.TCPAddr).Port)
 		s.proxies = append(s.proxies, p)
-		s.serve(p, ln)
+		s.serve(p, ln, nil)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.current, s.mu.resolved = s.proxies[0], s.proxies[0]
+	s.mu.members = slices.Clone(s.proxies[:cfg.Records])
+	s.mu.resolved = slices.Clone(s.mu.members)
 	return s, nil
 }
 
@@ -125,9 +137,12 @@ func (s *Sim) Close() error {
 		s.cancel()
 		s.mu.Lock()
 		s.mu.closed = true
-		lns, _ := s.takeListenersLocked(func(*proxy) bool { return true })
+		lns := s.takeListenersLocked(func(*proxy) bool { return true })
 		var sessions []*session
 		for _, p := range s.proxies {
+			if st := p.fault.Load(); st != nil && st.unblock != nil {
+				defer st.unblock()
+			}
 			sessions = slices.AppendSeq(sessions, maps.Keys(p.sessions))
 		}
 		s.mu.Unlock()
@@ -142,15 +157,22 @@ func (s *Sim) Close() error {
 }
 
 // Addr is the address of the present endpoint, ip:port, which a client is to be
-// configured with. It changes when a named rebind begins.
+// configured with; with several records, that of the first. It changes when a
+// named rebind begins.
 func (s *Sim) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mu.current.addr
+	return s.currentLocked().addr
+}
+
+// currentLocked is the first proxy of the endpoint. There always is one.
+func (s *Sim) currentLocked() *proxy {
+	return s.mu.members[slices.IndexFunc(s.mu.members, func(p *proxy) bool { return p != nil })]
 }
 
 // Name is the address of the database by name, [DBName] with the port. It never
-// changes; [Sim.LookupHost] resolves it.
+// changes; [Sim.LookupHost] resolves it. With [Config.OwnPorts], the port is that
+// of the first proxy.
 func (s *Sim) Name() string { return net.JoinHostPort(DBName, strconv.Itoa(s.port)) }
 
 // Addrs are the addresses of all proxies, those included that refuse at present.
@@ -164,19 +186,6 @@ func (s *Sim) Addrs() []string {
 
 // Backend is the server behind the proxies.
 func (s *Sim) Backend() *Engine { return s.engine }
-
-// Support makes the proxies accept the opt-in command from now on.
-func (s *Sim) Support() { s.setSupported(true) }
-
-// Refuse makes the proxies refuse the opt-in command from now on. Connections
-// that have opted in are told nothing any more.
-func (s *Sim) Refuse() { s.setSupported(false) }
-
-func (s *Sim) setSupported(supported bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mu.supported = supported
-}
 
 // A gate holds replies back until it is opened.
 type gate struct {
@@ -209,93 +218,6 @@ func (s *Sim) releaseReplies() {
 	if s.mu.stalls--; s.mu.stalls == 0 {
 		close(s.gate.Swap(nil).open)
 	}
-}
-
-// tellLocked sends w's notice to the connections it concerns that opted in.
-func (s *Sim) tellLocked(w *window) (told int) {
-	now := time.Now()
-	return s.broadcastLocked(w.notice, func(b []byte, c *session) []byte {
-		if !w.concerns(c.proxy, c.gen) {
-			return b
-		}
-		return w.appendTo(b, c.maint, now, s.cfg.TimeUnit)
-	})
-}
-
-// broadcastLocked sends what frame appends to each connection that listens.
-func (s *Sim) broadcastLocked(n Notice, frame func(b []byte, c *session) []byte) (told int) {
-	if !s.mu.supported {
-		return 0
-	}
-	var b []byte
-	for _, p := range s.proxies {
-		for c := range p.sessions {
-			if c.maint == "" || c.proto.Load() != 3 || c.hasEnded() {
-				continue
-			}
-			if b = frame(b[:0], c); len(b) > 0 {
-				c.emit(b, 0)
-				told++
-			}
-		}
-	}
-	if n != "" {
-		s.mu.notices[n] += uint64(told)
-	}
-	return told
-}
-
-// Push sends frame, one complete RESP3 push or whatever is to be tried on a
-// client, to every connection that opted in with RESP3, and returns how many that
-// were. It lands between replies like any notice, and counts as none.
-func (s *Sim) Push(frame string) (told int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.broadcastLocked("", func(b []byte, _ *session) []byte { return append(b, frame...) })
-}
-
-// optIn answers CLIENT MAINT_NOTIFICATIONS ON with an endpoint type, and tells
-// the connection what it missed.
-func (s *Sim) optIn(c *session, endpointType string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := appendSimple(nil, "OK")
-	first := c.maint == ""
-	c.maint = endpointType
-	if !first || c.proto.Load() != 3 {
-		c.reply(b)
-		return
-	}
-	if !s.cfg.RetainedLast {
-		b = s.appendRetainedLocked(b)
-	}
-	now := time.Now()
-	for _, w := range s.mu.windows {
-		if w.concerns(c.proxy, c.gen) {
-			b = w.appendTo(b, endpointType, now, s.cfg.TimeUnit)
-			s.mu.notices[w.notice]++
-		}
-	}
-	if s.cfg.RetainedLast {
-		b = s.appendRetainedLocked(b)
-	}
-	c.reply(b)
-}
-
-func (s *Sim) appendRetainedLocked(b []byte) []byte {
-	r := s.mu.retained
-	if r == nil {
-		return b
-	}
-	s.mu.notices[r.notice]++
-	return appendClosing(b, r.notice, r.seq, r.shards)
-}
-
-// optOut forgets that c opted in.
-func (s *Sim) optOut(c *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.maint = ""
 }
 
 // sessionsLocked returns the sessions match accepts that haven't ended, by id.

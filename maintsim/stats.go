@@ -11,6 +11,7 @@ type Stats struct {
 	Proxies  []ProxyStats
 	Commands uint64            // forwarded to the server
 	Answered uint64            // answered by the proxies themselves
+	Lookups  uint64            // of names, whatever came of them
 	Notices  map[Notice]uint64 // sent, one for each connection told
 	Cuts     []CutStats        // in order, one for each cut and each proxy that closed
 }
@@ -56,6 +57,7 @@ func (s *Sim) Stats() Stats {
 	st := Stats{
 		Commands: s.commands.Load(),
 		Answered: s.answered.Load(),
+		Lookups:  s.lookedUp.Load(),
 		Notices:  maps.Clone(s.mu.notices),
 		Cuts:     slices.Clone(s.mu.cuts),
 	}

@@ -1,0 +1,339 @@
+package maintsim
+
+import (
+	"context"
+	"net"
+	"slices"
+	"time"
+)
+
+// A move is an endpoint on its way from one proxy to another.
+type move struct {
+	slot    int // of the endpoint's proxies
+	old     *proxy
+	target  *proxy    // the last one announced; guarded by Sim.mu
+	windows []*window // guarded by Sim.mu
+	begin   time.Time
+	end     time.Time // the deadline that was announced
+	repair  func()    // ends the fault of the target
+}
+
+// Rebind moves the endpoint away from its present proxy: MOVING to the
+// connections of that proxy, the grace time, and then it closes them and, unless
+// its address is taken over, refuses new ones. The target accepts from the
+// beginning; proxies that left before are used again in turn. Rebind returns when
+// the connections are closed.
+//
+// MOVING says the target in the form that each connection negotiated. If ctx ends
+// before the deadline, the move is called off and nothing closes; there is no
+// notice for that. Commands that were forwarded have been executed when Rebind
+// returns. Errors are ErrNoTarget, ErrLeaving, ErrClosed, the context's
+// cause, and those of listening.
+func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
+	o := s.options(opts)
+	if o.null == nullInPlace {
+		return s.rebindInPlace(ctx, o)
+	}
+	m, err := s.announceMove(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer m.repair()
+	resolve := step{m.begin.Add(s.resolverDelay(o)), func() error {
+		s.resolve(m)
+		return nil
+	}}
+	leave := step{m.end.Add(s.real(o.linger) + s.jitter(o)), func() error {
+		s.leave(m, o)
+		return nil
+	}}
+	steps := []step{resolve, leave}
+	if o.retarget >= 0 {
+		steps = append(steps, step{m.begin.Add(fraction(m.end.Sub(m.begin), o.retellAt)), func() error {
+			return s.retarget(m, o)
+		}})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
+	closed := false
+	for i, st := range steps {
+		if closed { // a resolver that is late
+			s.later(time.Until(st.at), func() { _ = st.do() })
+			continue
+		}
+		err := s.wait(ctx, time.Until(st.at))
+		if err == nil {
+			err = st.do()
+		}
+		if err != nil {
+			s.callOff(m)
+			return err
+		}
+		closed = steps[i].at.Equal(leave.at)
+	}
+	return nil
+}
+
+// A step is something to be done at a time.
+type step struct {
+	at time.Time
+	do func() error
+}
+
+// resolverDelay is when after MOVING the name leads to the target, in real time.
+func (s *Sim) resolverDelay(o options) time.Duration {
+	if o.resolver < 0 {
+		return s.real(o.resolverAt)
+	}
+	return fraction(s.real(o.grace), o.resolver)
+}
+
+// announceMove chooses and opens the target of a move and announces it.
+func (s *Sim) announceMove(ctx context.Context, o options) (*move, error) {
+	select {
+	case s.moves <- struct{}{}:
+		defer func() { <-s.moves }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-s.ctx.Done():
+		return nil, ErrClosed
+	}
+	m, err := s.chooseMove(o)
+	if err != nil {
+		return nil, err
+	}
+	if m.repair, err = s.faultyTarget(m.target, o); err != nil {
+		return nil, err
+	}
+	if err := s.open(m.target); err != nil {
+		m.repair()
+		return nil, err
+	}
+	m.begin = time.Now()
+	m.end = m.begin.Add(s.real(o.grace))
+	s.mu.Lock()
+	m.old.leaving = true
+	s.mu.members[m.slot] = m.target
+	w, told := s.announceLocked(m, o, s.takeSeqLocked(o, 1))
+	s.mu.Unlock()
+	s.record(Event{Kind: EventNotice, Notice: Moving, Seq: w.seq, Proxy: m.old.index, Connections: told})
+	return m, nil
+}
+
+// announceLocked opens a window for m and tells the connections.
+func (s *Sim) announceLocked(m *move, o options, seq int64) (w *window, told int) {
+	w = &window{
+		notice:  Moving,
+		seq:     seq,
+		end:     m.end,
+		leaving: m.old,
+		gen:     m.old.gen,
+		target:  m.target,
+		goesTo:  m.target,
+		repeat:  o.repeat,
+		text:    o.text,
+		form:    o.form,
+		twice:   o.twice,
+	}
+	if o.null == nullByName {
+		w.target = nil
+	}
+	m.windows = append(m.windows, w)
+	return w, s.openLocked(w, o)
+}
+
+// takeSeqLocked returns the number of the next notice, and takes n of them, unless
+// the options say one.
+func (s *Sim) takeSeqLocked(o options, n int64) int64 {
+	if o.seq >= 0 {
+		return o.seq
+	}
+	s.mu.seq += n
+	return s.mu.seq - n
+}
+
+// retarget sends m to its second target.
+func (s *Sim) retarget(m *move, o options) error {
+	if o.retarget >= len(s.proxies) {
+		return ErrNoTarget
+	}
+	p := s.proxies[o.retarget]
+	if err := s.open(p); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if p.leaving || slices.Contains(s.mu.members, p) || s.mu.members[m.slot] != m.target {
+		s.mu.Unlock()
+		return ErrNoTarget
+	}
+	m.target = p
+	s.mu.members[m.slot] = p
+	w, told := s.announceLocked(m, o, m.windows[0].seq)
+	s.mu.Unlock()
+	s.record(Event{Kind: EventNotice, Notice: Moving, Seq: w.seq, Proxy: m.old.index, Connections: told})
+	return nil
+}
+
+// chooseMove returns which proxy of the endpoint is to move where.
+func (s *Sim) chooseMove(o options) (*move, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		return nil, ErrClosed
+	}
+	m := &move{old: s.currentLocked(), repair: func() {}}
+	if o.only >= 0 {
+		if o.only >= len(s.proxies) || !slices.Contains(s.mu.members, s.proxies[o.only]) {
+			return nil, ErrNoTarget
+		}
+		m.old = s.proxies[o.only]
+	}
+	m.slot = slices.Index(s.mu.members, m.old)
+	if m.old.leaving {
+		return nil, ErrLeaving
+	}
+	if o.target >= 0 {
+		if o.target >= len(s.proxies) || slices.Contains(s.mu.members, s.proxies[o.target]) {
+			return nil, ErrNoTarget
+		}
+		if m.target = s.proxies[o.target]; m.target.leaving {
+			return nil, ErrLeaving
+		}
+		return m, nil
+	}
+	if m.target = s.freeLocked(m.old.index); m.target == nil {
+		return nil, ErrNoTarget
+	}
+	return m, nil
+}
+
+// freeLocked returns the next proxy after index i that is neither part of the
+// endpoint nor about to leave, nil if there is none.
+func (s *Sim) freeLocked(i int) *proxy {
+	for d := 1; d <= len(s.proxies); d++ {
+		p := s.proxies[(i+d)%len(s.proxies)]
+		if !p.leaving && !slices.Contains(s.mu.members, p) {
+			return p
+		}
+	}
+	return nil
+}
+
+// callOff ends a move whose context ended: old stays part of the endpoint.
+func (s *Sim) callOff(m *move) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range m.windows {
+		s.mu.windows = removeWindow(s.mu.windows, w)
+	}
+	m.old.leaving = false
+	if s.mu.members[m.slot] == m.target {
+		s.mu.members[m.slot], s.mu.resolved[m.slot] = m.old, m.old
+	}
+}
+
+// leave makes the old proxy of a move refuse and closes its connections.
+func (s *Sim) leave(m *move, o options) {
+	s.mu.Lock()
+	for _, w := range m.windows {
+		s.mu.windows = removeWindow(s.mu.windows, w)
+	}
+	m.old.leaving = false
+	lns, victims := s.dismissLocked(m.old)
+	s.mu.Unlock()
+	closeAll(lns)
+	s.closeProxy(m.old, victims, o)
+}
+
+// dismissLocked makes p refuse, once what it returns is closed, until it is opened
+// again. It returns the connections p has, too.
+func (s *Sim) dismissLocked(p *proxy) (lns []net.Listener, victims []*session) {
+	if p.ln != nil {
+		lns = append(lns, p.ln)
+	}
+	p.ln, p.wanted = nil, false
+	return lns, s.sessionsLocked(func(c *session) bool { return c.proxy == p })
+}
+
+func (s *Sim) closeProxy(p *proxy, victims []*session, o options) {
+	inFlight := s.endAll(victims, o.mode.atDeadline())
+	s.addCut(len(victims), inFlight)
+	s.record(Event{Kind: EventProxyClosed, Proxy: p.index, Connections: len(victims), InFlight: inFlight})
+	settle(victims)
+}
+
+// rebindInPlace announces a move without target. Another node takes over the
+// address during the window.
+func (s *Sim) rebindInPlace(ctx context.Context, o options) error {
+	grace := s.real(o.grace)
+	s.mu.Lock()
+	if s.mu.closed {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	p := s.currentLocked()
+	if o.only >= 0 && o.only < len(s.proxies) {
+		p = s.proxies[o.only]
+	}
+	if p.leaving {
+		s.mu.Unlock()
+		return ErrLeaving
+	}
+	p.leaving = true
+	w := &window{
+		notice: Moving, seq: s.takeSeqLocked(o, 1), end: time.Now().Add(grace), leaving: p, gen: p.gen,
+		text: o.text, form: o.form, twice: o.twice,
+	}
+	told := s.openLocked(w, o)
+	s.mu.Unlock()
+	s.record(Event{Kind: EventNotice, Notice: Moving, Seq: w.seq, Proxy: p.index, Connections: told})
+
+	err := s.wait(ctx, time.Until(w.end)-grace+fraction(grace, o.takeOver))
+	if err == nil {
+		s.mu.Lock()
+		p.gen++
+		s.mu.Unlock()
+		s.record(Event{Kind: EventTakeOver, Proxy: p.index})
+		err = s.wait(ctx, time.Until(w.end)+s.real(o.linger)+s.jitter(o))
+	}
+	s.mu.Lock()
+	s.mu.windows = removeWindow(s.mu.windows, w)
+	p.leaving = false
+	var victims []*session
+	if err == nil {
+		victims = s.sessionsLocked(func(c *session) bool { return c.proxy == p && c.gen <= w.gen })
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.closeProxy(p, victims, o)
+	return nil
+}
+
+// resolve makes the database's name lead to where m goes, unless that was given up
+// meanwhile.
+func (s *Sim) resolve(m *move) {
+	s.mu.Lock()
+	p := m.target
+	if m.slot >= len(s.mu.resolved) || s.mu.members[m.slot] == nil {
+		s.mu.Unlock()
+		return
+	}
+	s.mu.resolved[m.slot] = p
+	s.mu.Unlock()
+	s.record(Event{Kind: EventResolved, Proxy: p.index})
+}
+
+// jitter is how much later than announced a proxy closes.
+func (s *Sim) jitter(o options) time.Duration {
+	if o.jitter <= 0 {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Duration(s.mu.rng.Int64N(int64(o.jitter)))
+}
+
+func fraction(d time.Duration, f float64) time.Duration {
+	return time.Duration(float64(d) * f)
+}
