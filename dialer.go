@@ -25,8 +25,9 @@ func newDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 	var config *tls.Config
 	if opt.TLSConfig != nil {
 		config = opt.TLSConfig.Clone()
-		if config.ServerName == "" && !config.InsecureSkipVerify {
-			// The name of the configured host, wherever a handoff leads to.
+		if config.ServerName == "" {
+			// The name of the configured host, wherever a handoff leads to. It is told to
+			// the server even where nothing is verified.
 			if host, _, err := net.SplitHostPort(opt.Addr); err == nil {
 				config.ServerName = host
 			}
@@ -51,7 +52,7 @@ func newDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 // races the address families.
 func dialAny(ctx context.Context, d *net.Dialer, r Resolver, network, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
-	if network == "unix" || err != nil || r == nil || r == Resolver(net.DefaultResolver) || net.ParseIP(host) != nil {
+	if network == "unix" || err != nil || host == "" || r == nil || r == Resolver(net.DefaultResolver) || net.ParseIP(host) != nil {
 		return d.DialContext(ctx, network, addr)
 	}
 	ips, err := r.LookupHost(ctx, host)
