@@ -18,7 +18,7 @@ type PoolConfig struct {
 	MaxIdle     int           // idle links kept at most; 0: no bound but Size
 	MaxActive   int           // links open at one time at most; 0: no bound
 	Timeout     time.Duration // how long Get waits for its turn
-	MaxIdleTime time.Duration // an idle link is closed after it; 0 or less: never
+	MaxIdleTime time.Duration // an idle link is closed at the first use of the pool after it; 0 or less: never
 	MaxLifetime time.Duration // a link is not lent any more after it; 0 or less: never
 	Jitter      time.Duration // MaxLifetime is varied by up to so much either way
 	FIFO        bool          // lend the link that is idle longest, not shortest
@@ -103,6 +103,9 @@ func NewPool(cfg PoolConfig, open Open) *Pool {
 // takes an idle link or waits for one to be dialled. The errors are link.Error with
 // NotSent, around ErrPoolTimeout, ErrPoolExhausted, the context's or the dial's.
 func (p *Pool) Get(ctx context.Context) (*Lease, error) {
+	if ctx.Err() != nil {
+		return nil, notSent(context.Cause(ctx))
+	}
 	if err := p.takeTurn(ctx); err != nil {
 		return nil, notSent(err)
 	}
@@ -192,8 +195,8 @@ func (p *Pool) giveTurn() {
 	p.turns++
 }
 
-// pick takes an idle link, or begins to dial one and says what to wait for. On an
-// error the turn is given back.
+// pick takes an idle link, or says what to wait for: a link that is being dialled
+// and that nobody waits for, or a new one. On an error the turn is given back.
 func (p *Pool) pick() (*Lease, *want, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,13 +210,17 @@ func (p *Pool) pick() (*Lease, *want, error) {
 		return l, nil, nil
 	}
 	p.stats.Misses++
-	if p.full() {
+	isSpare := p.dialing > p.wants.Len() // for MinIdle, or its caller has left
+	if !isSpare && p.full() {
 		p.giveTurn()
 		return nil, nil, ErrPoolExhausted
 	}
 	w := &want{got: make(chan struct{})}
 	p.wants.PushBack(w)
-	p.dial()
+	if !isSpare {
+		p.dial()
+	}
+	p.topUp()
 	return nil, w, nil
 }
 
@@ -225,6 +232,7 @@ func (p *Pool) full() bool {
 // popIdle takes the next idle link that is still good and lends it; mu is held.
 func (p *Pool) popIdle() *Lease {
 	at := time.Now()
+	p.expire(at)
 	for len(p.idle) > 0 {
 		i := len(p.idle) - 1
 		if p.cfg.FIFO {
@@ -241,6 +249,16 @@ func (p *Pool) popIdle() *Lease {
 		return l
 	}
 	return nil
+}
+
+// expire ends the links that have been idle for too long, which are the first ones;
+// mu is held.
+func (p *Pool) expire(at time.Time) {
+	for len(p.idle) > 0 && p.isStale(p.idle[0], at) {
+		p.remove(p.idle[0])
+		p.idle = append(p.idle[:0], p.idle[1:]...)
+		p.stats.Stale++
+	}
 }
 
 func (p *Pool) isStale(l *Lease, at time.Time) bool {
@@ -295,6 +313,11 @@ func (p *Pool) adopt(l *link.Link) {
 		}
 		return
 	}
+	p.settle(p.join(l))
+}
+
+// join makes a new link one of the pool's; mu is held.
+func (p *Pool) join(l *link.Link) *Lease {
 	lease := &Lease{Link: l, used: time.Now()}
 	if d := p.cfg.MaxLifetime; d > 0 {
 		if j := p.cfg.Jitter; j > 0 {
@@ -305,25 +328,37 @@ func (p *Pool) adopt(l *link.Link) {
 	_, lease.retired = p.early[l]
 	delete(p.early, l)
 	p.members[l] = lease
-	p.settle(lease)
+	return lease
 }
 
 // settle gives a free link to the one who waits longest for one, or makes it idle;
 // mu is held.
 func (p *Pool) settle(l *Lease) {
-	l.lent = false
-	if e := p.wants.Front(); e != nil {
-		p.wants.Remove(e)
+	switch {
+	case p.serve(l):
+	case l.retired || p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle:
+		p.remove(l)
+	default:
+		p.rest(l)
+	}
+}
+
+// serve gives a free link to the one who waits longest for one; false: nobody does.
+// mu is held.
+func (p *Pool) serve(l *Lease) bool {
+	e := p.wants.Front()
+	l.lent = e != nil
+	if l.lent {
 		w := e.Value.(*want)
-		l.lent = true
+		p.wants.Remove(e)
 		w.l = l
 		close(w.got)
-		return
 	}
-	if l.retired || p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle {
-		p.remove(l)
-		return
-	}
+	return l.lent
+}
+
+// rest makes a free link idle; mu is held.
+func (p *Pool) rest(l *Lease) {
 	l.used = time.Now()
 	p.idle = append(p.idle, l)
 }
@@ -355,22 +390,25 @@ func (p *Pool) Put(l *Lease, reuse bool) {
 		return
 	}
 	l.lent = false
+	at := time.Now()
+	l.used = at // however long it was lent, it was not idle
 	switch {
 	case p.members[l.Link] == nil: // died, or the pool is closed
 	case !reuse:
 		delete(p.members, l.Link)
-	case p.isStale(l, time.Now()) || !l.Link.Alive():
+	case p.isStale(l, at) || !l.Link.Alive():
 		p.remove(l)
 		p.stats.Stale++
 	default:
 		p.settle(l)
 	}
 	p.giveTurn()
+	p.expire(at)
 	p.topUp()
 }
 
 // Add takes a link into the pool that was opened elsewhere: the replacement in a
-// handoff. It may exceed MaxActive until the link it replaces is retired.
+// handoff. It may exceed MaxActive and MaxIdle until the link it replaces is retired.
 func (p *Pool) Add(l *link.Link) bool {
 	p.mu.Lock()
 	if p.closed || !l.Alive() {
@@ -378,7 +416,13 @@ func (p *Pool) Add(l *link.Link) bool {
 		l.Close(link.ErrClosed)
 		return false
 	}
-	p.adopt(l)
+	switch m := p.join(l); {
+	case p.serve(m):
+	case m.retired:
+		p.remove(m)
+	default:
+		p.rest(m)
+	}
 	p.mu.Unlock()
 	return true
 }
