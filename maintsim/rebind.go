@@ -111,6 +111,11 @@ func (s *Sim) announceMove(ctx context.Context, o options) (*move, error) {
 	m.begin = time.Now()
 	m.end = m.begin.Add(s.real(o.grace))
 	s.mu.Lock()
+	if !s.possibleLocked(m) {
+		s.mu.Unlock()
+		m.repair()
+		return nil, ErrLeaving
+	}
 	m.old.leaving = true
 	s.mu.members[m.slot] = m.target
 	w, told := s.announceLocked(m, o, s.takeSeqLocked(o, 1))
@@ -173,7 +178,8 @@ func (s *Sim) retarget(m *move, o options) error {
 	return nil
 }
 
-// chooseMove returns which proxy of the endpoint is to move where.
+// chooseMove returns which proxy of the endpoint is to move where. With
+// ErrNoTarget comes a move without target if there is only no proxy free.
 func (s *Sim) chooseMove(o options) (*move, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,9 +207,14 @@ func (s *Sim) chooseMove(o options) (*move, error) {
 		return m, nil
 	}
 	if m.target = s.freeLocked(m.old.index); m.target == nil {
-		return nil, ErrNoTarget
+		return m, ErrNoTarget
 	}
 	return m, nil
+}
+
+// possibleLocked reports whether what chooseMove said still holds.
+func (s *Sim) possibleLocked(m *move) bool {
+	return s.mu.members[m.slot] == m.old && !m.old.leaving && !m.target.leaving && !slices.Contains(s.mu.members, m.target)
 }
 
 // freeLocked returns the next proxy after index i that is neither part of the
@@ -315,7 +326,7 @@ func (s *Sim) rebindInPlace(ctx context.Context, o options) error {
 func (s *Sim) resolve(m *move) {
 	s.mu.Lock()
 	p := m.target
-	if m.slot >= len(s.mu.resolved) || s.mu.members[m.slot] == nil {
+	if s.mu.members[m.slot] == nil {
 		s.mu.Unlock()
 		return
 	}

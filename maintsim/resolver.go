@@ -73,6 +73,9 @@ func (s *Sim) records(turn uint64) []string {
 			out = append(out, p.host)
 		}
 	}
+	if len(out) == 0 { // the last one left before another one joined
+		return []string{s.currentLocked().host}
+	}
 	k := int(turn % uint64(len(out)))
 	return append(out[k:len(out):len(out)], out[:k]...)
 }

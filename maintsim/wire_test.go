@@ -22,30 +22,36 @@ func TestVariantsOfNotices(t *testing.T) {
 		moving, opening, closed string // without the address
 	}{
 		{
-			"no endpoint, no shards", variants{maintsim.VariantNoEndpoint, maintsim.VariantNoShards},
+			"no endpoint, no shards",
+			variants{maintsim.VariantNoEndpoint, maintsim.VariantNoShards},
 			">3\r\n$6\r\nMOVING\r\n:2\r\n:2\r\n", ">3\r\n$9\r\nMIGRATING\r\n:0\r\n:0\r\n", ">2\r\n$8\r\nMIGRATED\r\n:1\r\n",
 		},
 		{
-			"null as text, no time", variants{maintsim.VariantNullText, maintsim.VariantNoTime},
+			"null as text, no time",
+			variants{maintsim.VariantNullText, maintsim.VariantNoTime},
 			">4\r\n$6\r\nMOVING\r\n:2\r\n:2\r\n$4\r\nnull\r\n", ">2\r\n$9\r\nMIGRATING\r\n:0\r\n", push("MIGRATED", "1", shard1),
 		},
 		{
-			"null of RESP2, array of shards", variants{maintsim.VariantNullBulk, maintsim.VariantShardArray},
+			"null of RESP2, array of shards",
+			variants{maintsim.VariantNullBulk, maintsim.VariantShardArray},
 			">4\r\n$6\r\nMOVING\r\n:2\r\n:2\r\n$-1\r\n", push("MIGRATING", "0", ":0\r\n", "*1\r\n$1\r\n1\r\n"),
 			push("MIGRATED", "1", "*1\r\n$1\r\n1\r\n"),
 		},
 		{
-			"null although asked for, extra", variants{maintsim.VariantNullEndpoint, maintsim.VariantExtra},
+			"null although asked for, extra",
+			variants{maintsim.VariantNullEndpoint, maintsim.VariantExtra},
 			">5\r\n$6\r\nMOVING\r\n:2\r\n:2\r\n_\r\n$5\r\nextra\r\n", push("MIGRATING", "0", ":0\r\n", shard1, bulk("extra")),
 			push("MIGRATED", "1", shard1, bulk("extra")),
 		},
 		{
-			"numbers as text", variants{maintsim.VariantSeqText, maintsim.VariantTimeText},
+			"numbers as text",
+			variants{maintsim.VariantSeqText, maintsim.VariantTimeText},
 			">4\r\n$6\r\nMOVING\r\n$1\r\n2\r\n$1\r\n2\r\nADDR", ">4\r\n$9\r\nMIGRATING\r\n$1\r\n0\r\n$1\r\n0\r\n" + shard1,
 			">3\r\n$8\r\nMIGRATED\r\n$1\r\n1\r\n" + shard1,
 		},
 		{
-			"simple strings", variants{maintsim.VariantSimpleName, maintsim.VariantSimpleText},
+			"simple strings",
+			variants{maintsim.VariantSimpleName, maintsim.VariantSimpleText},
 			">4\r\n+MOVING\r\n:2\r\n:2\r\n+SIMPLE\r\n", ">4\r\n+MIGRATING\r\n:0\r\n:0\r\n+[\"1\"]\r\n",
 			">3\r\n+MIGRATED\r\n:1\r\n+[\"1\"]\r\n",
 		},
