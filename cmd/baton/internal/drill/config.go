@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -170,7 +171,10 @@ func Backend(server string) (maintsim.Backend, string, error) {
 		argv = strings.Fields(s)
 	}
 	if path, err := exec.LookPath(argv[0]); err == nil {
-		argv[0] = path
+		// The server runs in a folder of its own.
+		if argv[0], err = filepath.Abs(path); err != nil {
+			return maintsim.Backend{}, "", fmt.Errorf("--server %q: %w", server, err)
+		}
 		return maintsim.Command(argv), strings.Join(argv, " "), nil
 	}
 	if host, port, err := net.SplitHostPort(s); err == nil && host != "" {

@@ -123,8 +123,11 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, r.sim.Close()) }()
 	r.client = redis.NewClient(r.options())
-	defer func() { _ = r.client.Close() }() // all is accounted for
-	r.client.GetMaintNotificationsManager().AddNotificationHook(r.seen)
+	defer func() { _ = r.client.Close() }()            // all is accounted for
+	manager := r.client.GetMaintNotificationsManager() // nil where notices are disabled
+	if manager != nil {
+		manager.AddNotificationHook(r.seen)
+	}
 	if err := r.client.Ping(ctx).Err(); err != nil {
 		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
 	}
@@ -139,6 +142,8 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 		Run:     strconv.FormatInt(time.Now().UnixNano(), 36),
 		Clock:   r.clock,
 		Slots:   r.slots,
+
+		Patterns: !r.sim.Backend().Embedded(),
 	})
 	if err != nil {
 		return nil, err
@@ -150,7 +155,9 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	res.Scenario, res.Client, res.Server = string(c.Scenario), "baton "+Version(), server
 	res.Mode, res.Workers, res.Seed = string(c.Mode), c.Workers, c.Seed
 	r.seen.fill(res, r.sim.Stats())
-	res.Handoffs.Started += r.client.GetMaintNotificationsManager().GetActiveOperationCount()
+	if manager != nil {
+		res.Handoffs.Started += manager.GetActiveOperationCount()
+	}
 	rep.Marks = r.seen.timeline()
 	if settled {
 		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)

@@ -33,15 +33,19 @@ func Classify(err error) Outcome {
 	return Failed
 }
 
-// varying is what differs between messages about the same thing: the client's own
-// port, and numbers of keys and workers.
+// What differs between messages about the same thing: the client's own port, keys,
+// parts of a second, and how often something was tried.
 var (
-	ownPort = regexp.MustCompile(`(tcp )?\[?[0-9a-fA-F.:]+\]?:\d+->`)
-	ownKey  = regexp.MustCompile(regexp.QuoteMeta(keyPrefix) + `[^\s"]*`)
+	ownPort  = regexp.MustCompile(`(tcp )?\[?[0-9a-fA-F.:]+\]?:\d+->`)
+	ownKey   = regexp.MustCompile(regexp.QuoteMeta(keyPrefix) + `[^\s"]*`)
+	parts    = regexp.MustCompile(`\b(\d+)\.\d+(m?s)\b`)
+	attempts = regexp.MustCompile(`; \d+ attempts`)
 )
 
 // Message is err's text without what differs from one time to the next.
 func Message(err error) string {
 	s := ownPort.ReplaceAllString(err.Error(), "${1}")
-	return ownKey.ReplaceAllString(s, "<key>")
+	s = ownKey.ReplaceAllString(s, "<key>")
+	s = parts.ReplaceAllString(s, "$1$2")
+	return attempts.ReplaceAllString(s, "; several attempts")
 }
