@@ -113,22 +113,28 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	// strings and bitmaps
 	"get": flagRead, "mget": flagRead, "strlen": flagRead, "getrange": flagRead, "substr": flagRead, "lcs": flagRead,
 	"getbit": flagRead, "bitcount": flagRead, "bitpos": flagRead, "bitfield_ro": flagRead,
-	"set": flagIdempotent, "mset": flagIdempotent, "setex": flagIdempotent, "psetex": flagIdempotent,
+	"digest": flagRead,
+	"set":    flagIdempotent, "mset": flagIdempotent, "setex": flagIdempotent, "psetex": flagIdempotent,
 	"setrange": flagIdempotent,
 
 	// hashes
 	"hget": flagRead, "hmget": flagRead, "hgetall": flagRead, "hkeys": flagRead, "hvals": flagRead, "hlen": flagRead,
 	"hexists": flagRead, "hstrlen": flagRead, "hscan": flagRead, "hrandfield": flagRead, "httl": flagRead,
 	"hpttl": flagRead, "hexpiretime": flagRead, "hpexpiretime": flagRead,
-	"hmset": flagIdempotent,
+	"hmset":           flagIdempotent,
+	"himport":         flagSub, // its names belong to the connection
+	"himport prepare": flagSession, "himport set": flagSession, "himport discard": flagSession,
+	"himport discardall": flagSession,
 
 	// lists
 	"lindex": flagRead, "llen": flagRead, "lpos": flagRead, "lrange": flagRead, "lset": flagIdempotent,
 	"blpop": flagBlocking, "brpop": flagBlocking, "brpoplpush": flagBlocking, "blmove": flagBlocking, "blmpop": flagBlocking,
+	"blmovem": flagBlocking,
 
 	// sets
 	"scard": flagRead, "sismember": flagRead, "smismember": flagRead, "smembers": flagRead, "srandmember": flagRead,
 	"sdiff": flagRead, "sinter": flagRead, "sintercard": flagRead, "sunion": flagRead, "sscan": flagRead,
+	"sdiffcard": flagRead, "sunioncard": flagRead,
 
 	// sorted sets
 	"zcard": flagRead, "zcount": flagRead, "zlexcount": flagRead, "zrange": flagRead, "zrangebyscore": flagRead,
