@@ -210,33 +210,27 @@ type MSetEXArgs struct {
 func (c cmdable) MSetEX(ctx context.Context, args MSetEXArgs, values ...any) *IntCmd {
 	cmd := &IntCmd{}
 	var pairs baseCmd // their number goes first
-	pairs.begin("")
-	before := pairs.count
+	pairs.begin("msetex")
 	pairs.expand(values)
 	cmd.begin("msetex")
-	cmd.int(int64(pairs.count-before) / 2)
-	cmd.appendArgs(&pairs, int(before))
+	cmd.int(int64(pairs.count-1) / 2)
+	cmd.appendArgs(&pairs)
 	cmd.opt(args.Condition != "", string(args.Condition))
 	cmd.expiration(args.Expiration)
 	_ = c(ctx, cmd)
 	return cmd
 }
 
-// appendArgs appends the arguments of another command from number skip on, and takes
-// its error.
-func (c *baseCmd) appendArgs(from *baseCmd, skip int) {
+// appendArgs appends the arguments of another command without its name, and takes its
+// error.
+func (c *baseCmd) appendArgs(from *baseCmd) {
 	if c.err == nil {
 		c.err = from.err
 	}
 	r := resp.NewReader(from.buf[wireHead:])
-	for i := 0; r.Len() > 0; i++ {
-		b, err := r.Bytes()
-		if err != nil {
-			return
-		}
-		if i >= skip {
-			c.bytes(b)
-		}
+	if r.Skip() == nil {
+		c.buf = append(c.buf, from.buf[len(from.buf)-r.Len():]...)
+		c.count += from.count - 1
 	}
 }
 

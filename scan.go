@@ -314,10 +314,11 @@ func (c *SliceCmd) Scan(dest any) error {
 	if err != nil {
 		return err
 	}
-	args := c.Args()[1:] // the name
-	if c.Name() == "hmget" && len(args) > 0 {
-		args = args[1:] // the key
+	args, before := c.Args(), 1 // the name
+	if c.Name() == "hmget" {
+		before = 2 // and the key
 	}
+	args = args[min(before, len(args)):]
 	if len(args) != len(c.val) {
 		return fmt.Errorf("redis: Scan: %d names and %d values", len(args), len(c.val))
 	}

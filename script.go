@@ -10,7 +10,8 @@ import (
 	"github.com/baton-go/redis/internal/resp"
 )
 
-// ErrNoScript is the server's error where it does not know the hash of a script.
+// ErrNoScript is the error of Redis where it does not know the hash of a script. Other
+// servers use other words after NOSCRIPT: HasErrorPrefix finds all.
 const ErrNoScript = resp.Error("NOSCRIPT No matching script. Please use EVAL.")
 
 // Eval runs a script on the server. keys and args are KEYS and ARGV in it; a single
