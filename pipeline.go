@@ -358,8 +358,10 @@ func (b *block) Reply(i int, frame []byte) {
 	switch {
 	case i == 0:
 		if _, err := r.Bytes(); err != nil {
-			b.err = err
+			// What follows was executed command by command, or refused as well.
+			b.err = &CommandError{Command: "multi", Delivery: MaybeSent, Err: err}
 		}
+	case b.err != nil:
 	case i <= len(b.cmds):
 		if _, err := r.Bytes(); err != nil { // not queued
 			b.cmds[i-1].base().settle(err)
