@@ -88,7 +88,8 @@ type Endpoint struct {
 	timer    *time.Timer
 	jobs     []job // handoffs to do
 	workers  int
-	resting  int         // workers without work
+	busy     int         // workers with a job
+	resting  int         // workers without one
 	dnsTimer *time.Timer // nil: never set
 	dnsSet   bool        // it is set
 

@@ -27,9 +27,11 @@ func (e *Endpoint) enqueue(j job) {
 	if e.closed {
 		return
 	}
-	if len(e.jobs) >= max(e.cfg.Maint.HandoffQueueSize, 1) {
+	workers := max(e.cfg.Maint.MaxWorkers, 1)
+	waiting := len(e.jobs) - (workers - e.busy) // the others are about to be begun
+	if waiting >= max(e.cfg.Maint.HandoffQueueSize, 1) {
 		e.cfg.Logger.Warn("handoff queue full, the link is retired instead",
-			"endpoint", e.cfg.Addr, "link", j.link, "size", len(e.jobs))
+			"endpoint", e.cfg.Addr, "link", j.link, "size", waiting)
 		e.post(event{kind: eventDone, link: j.link, op: j.op, err: maintnotifications.ErrHandoffQueueFull})
 		if en := e.links[j.link]; en != nil {
 			e.work.Go(en.retire)
@@ -41,7 +43,7 @@ func (e *Endpoint) enqueue(j job) {
 	case e.resting > 0:
 		e.resting--
 		e.wake <- struct{}{} // as many places as workers: never blocks
-	case e.workers < max(e.cfg.Maint.MaxWorkers, 1):
+	case e.workers < workers:
 		e.workers++
 		e.work.Go(e.worker)
 	}
@@ -61,6 +63,7 @@ func (e *Endpoint) worker() {
 		if len(e.jobs) > 0 {
 			j := e.jobs[0]
 			e.jobs = e.jobs[1:]
+			e.busy++
 			e.mu.Unlock()
 			e.handOff(j)
 			continue
@@ -102,6 +105,7 @@ func (e *Endpoint) handOff(j job) {
 		e.cfg.Logger.Debug("handoff failed", "endpoint", e.cfg.Addr, "link", j.link, "targets", j.targets, "cause", err)
 	}
 	e.mu.Lock()
+	e.busy--
 	e.post(event{kind: eventDone, link: j.link, op: j.op, err: err})
 	e.mu.Unlock()
 }
