@@ -410,10 +410,13 @@ func (p *PubSub) receive(ctx context.Context, timer <-chan time.Time) (any, erro
 		return nil, err
 	}
 	v, err := p.in.pop(ctx, p.exit, timer)
-	if err != nil {
+	switch {
+	case err == nil:
+		return unwrapEvent(v)
+	case err == errTimerFired: //nolint:errorlint // own sentinel
 		return nil, err
 	}
-	return unwrapEvent(v)
+	return nil, &CommandError{Command: "receive", Endpoint: p.core.opt.Addr, Delivery: NotSent, Err: err}
 }
 
 func unwrapEvent(v any) (any, error) {

@@ -403,13 +403,15 @@ func parseFrame(frame []byte) any {
 	case resp.KindError, resp.KindBulkError:
 		_, err := r.Bytes()
 		return err
+	case resp.KindSimple:
+		if s, err := r.String(); err != nil || s != "PONG" {
+			return nil // OK, of another command
+		}
+		return &Pong{}
 	default:
 		s, err := r.String()
-		if err != nil || s == "OK" {
+		if err != nil {
 			return nil
-		}
-		if s == "PONG" {
-			s = ""
 		}
 		return &Pong{Payload: s}
 	}
