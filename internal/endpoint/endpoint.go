@@ -178,11 +178,7 @@ func (e *Endpoint) Links() int {
 // ended. Handoffs going on are broken off.
 func (e *Endpoint) Close() {
 	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return
-	}
-	e.closed = true
+	e.closed = true // perhaps not for the first time: every call waits
 	e.jobs, e.events = nil, nil
 	for _, t := range []*time.Timer{e.timer, e.dnsTimer} {
 		if t != nil {

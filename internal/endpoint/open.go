@@ -110,8 +110,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	}
 	e.remember(l.Info(), h)
 	if !e.register(u.entry(l)) {
-		l.Start()
-		l.Close(link.ErrClosed)
+		l.Close(link.ErrClosed) // never started, so nothing is left
 		return nil, link.ErrClosed
 	}
 	if e.cfg.OnLink != nil && !u.subscriber {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -226,10 +227,10 @@ type server struct {
 
 	mu      sync.Mutex // guards the fields below
 	version string
-	refuses bool // the opt-in
-	conns   map[net.Conn]*bufio.Writer
-	optIns  []string // endpoint types, in their order
-	asked   int      // opt-ins
+	refuses bool      // the opt-in
+	told    []telling // the connections that have opted in, in their order
+	optIns  []string  // endpoint types, in their order
+	asked   int       // opt-ins
 	echoes  int
 }
 
@@ -239,7 +240,7 @@ func (t *tester) server(addr string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, addr: addr, l: l, version: "8.2.1", conns: make(map[net.Conn]*bufio.Writer)}
+	s := &server{t: t, addr: addr, l: l, version: "8.2.1"}
 	go func() {
 		for {
 			nc, err := l.Accept()
@@ -255,7 +256,7 @@ func (t *tester) server(addr string) *server {
 func (s *server) serve(nc net.Conn) {
 	defer func() {
 		s.mu.Lock()
-		delete(s.conns, nc)
+		s.told = slices.DeleteFunc(s.told, func(c telling) bool { return c.nc == nc })
 		s.mu.Unlock()
 		_ = nc.Close()
 	}()
@@ -289,7 +290,7 @@ func (s *server) answer(nc net.Conn, w *bufio.Writer, args []string) {
 			return
 		}
 		s.optIns = append(s.optIns, args[4])
-		s.conns[nc] = w
+		s.told = append(s.told, telling{nc, w})
 		_, _ = w.WriteString("+OK\r\n")
 	case "ECHO":
 		s.echoes++
@@ -318,32 +319,40 @@ func readCommand(r *bufio.Reader) ([]string, error) {
 	return args, nil
 }
 
+// A telling is a connection that gets notices.
+type telling struct {
+	nc net.Conn
+	w  *bufio.Writer
+}
+
 // Push sends a notice to every connection that has opted in. An element is a string,
 // a number, or nil.
 func (s *server) Push(elems ...any) {
 	s.t.Helper()
-	synctest.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.conns) == 0 {
-		s.t.Fatalf("nobody to tell %v to", elems)
-	}
-	for _, w := range s.conns {
-		tell(w, elems...)
-	}
+	s.push(0, elems)
 }
 
-// PushOne is Push to one connection only.
+// PushOne is Push to the connection only that came last.
 func (s *server) PushOne(elems ...any) {
+	s.t.Helper()
+	s.push(1, elems)
+}
+
+// push tells the last n connections, all if n is 0.
+func (s *server) push(n int, elems []any) {
 	s.t.Helper()
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.conns {
-		tell(w, elems...)
-		return
+	if len(s.told) == 0 {
+		s.t.Fatalf("nobody to tell %v to", elems)
 	}
-	s.t.Fatalf("nobody to tell %v to", elems)
+	if n == 0 {
+		n = len(s.told)
+	}
+	for _, c := range s.told[len(s.told)-n:] {
+		tell(c.w, elems...)
+	}
 }
 
 func tell(w *bufio.Writer, elems ...any) {
