@@ -51,6 +51,8 @@ func (a *ageing) next(at time.Time) time.Duration {
 func (a *ageing) look() {
 	at, idle := time.Now(), a.e.cfg.Pool.MaxIdleTime
 	switch {
+	case !a.en.l.Alive(): // it died while it was to be replaced
+		return
 	case idle > 0 && a.en.l.Idle() >= idle:
 		a.en.retire()
 		return

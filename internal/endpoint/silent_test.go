@@ -1,0 +1,172 @@
+package endpoint
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/baton-go/redis/internal/simnet"
+)
+
+func TestSharedLinkIsClosedAfterItsIdleTime(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.Pool.MaxIdleTime = time.Minute
+		e := t.endpoint()
+		e.Echo("first")
+		time.Sleep(30 * time.Second)
+		e.Echo("second")
+		time.Sleep(time.Minute - 1)
+		t.wantConns(oldAddr, 1)
+		time.Sleep(1)
+		t.wantConns(oldAddr, 0)
+		e.Echo("third")
+		if got := t.dials(oldAddr); got != 2 {
+			t.Errorf("got %d dials, want 2", got)
+		}
+		e.Close()
+	})
+}
+
+func TestSharedLinkInUseIsNotIdle(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.Pool.MaxIdleTime = time.Minute
+		t.cfg.ReadTimeout = 0
+		e := t.endpoint()
+		e.Echo("first")
+		waits := hang(e.Shared())
+		time.Sleep(time.Hour)
+		t.wantConns(oldAddr, 1)
+		e.Close()
+		<-waits
+	})
+}
+
+// A link that has become too old is replaced before it is left.
+func TestSharedLinkIsReplacedAtTheEndOfItsLife(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.Pool.MaxLifetime = time.Minute
+		e := t.endpoint()
+		e.Echo("first")
+		load := e.Load(2)
+		for range 3 {
+			old := e.Shared().Current()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if e.Shared().Current() == old || old.Alive() {
+				t.Errorf("the link has outlived its lifetime at %v", time.Since(t.start))
+			}
+		}
+		t.wantConns(oldAddr, 1)
+		load.End()
+		e.Close()
+	})
+}
+
+func TestOldSharedLinkServesUntilItCanBeReplaced(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.Pool.MaxLifetime = time.Minute
+		e := t.endpoint()
+		e.Echo("first")
+		old := e.Shared().Current()
+		load := e.Load(2)
+		time.Sleep(30 * time.Second)
+		t.net.Refuse(oldAddr, true)
+		time.Sleep(35 * time.Second)
+		if e.Shared().Current() != old {
+			t.Error("the old link was left without another")
+		}
+		t.net.Refuse(oldAddr, false)
+		time.Sleep(renewEvery)
+		synctest.Wait()
+		if e.Shared().Current() == old || old.Alive() {
+			t.Error("the old link was not replaced when that was possible")
+		}
+		load.End()
+		e.Close()
+	})
+}
+
+// Nobody needs a successor of a link that died while it was to be replaced.
+func TestDeadSharedLinkIsNotReplaced(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.Pool.MaxLifetime = time.Minute
+		e := t.endpoint()
+		e.Echo("first")
+		t.net.SetLatency(oldAddr, time.Second)
+		time.Sleep(time.Minute + time.Second) // it is being dialled
+		t.net.Refuse(oldAddr, true)
+		t.net.Cut(oldAddr, simnet.RST)
+		time.Sleep(time.Hour)
+		if got := t.dials(oldAddr); got != 2 {
+			t.Errorf("got %d dials though nobody uses the endpoint, want 2", got)
+		}
+		e.Close()
+	})
+}
+
+func TestDemotedServerIsLeft(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.server(newAddr)
+		t.cfg.Addr = "db.example:6379"
+		t.net.Hosts.Set("db.example", "10.0.0.1")
+		e := t.endpoint()
+		e.Echo("first")
+		e.Return(e.Borrow(3)...)
+		t.net.Hosts.Set("db.example", "10.0.0.2")
+		for range 100 { // every caller is told
+			e.Demoted(nil)
+		}
+		time.Sleep(2 * time.Second)
+		if got := e.Peer(); got != newAddr {
+			t.Errorf("the lane leads to %q, want %s", got, newAddr)
+		}
+		t.wantConns(oldAddr, 0)
+		t.wantConns(newAddr, 4)
+		e.Close()
+	})
+}
+
+func TestAddressThatHasLeftDNSIsLeft(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.server(newAddr)
+		t.cfg.Addr = "db.example:6379"
+		t.net.Hosts.Set("db.example", "10.0.0.1")
+		e := t.endpoint()
+		e.Echo("first")
+		time.Sleep(2 * time.Minute)
+		if got := t.dials("db.example:6379"); got != 1 {
+			t.Errorf("got %d dials with nothing changed, want 1", got)
+		}
+		t.net.Hosts.Set("db.example", "10.0.0.2")
+		load := e.Load(2)
+		time.Sleep(2*dnsEvery + 2*time.Second)
+		if got := e.Peer(); got != newAddr {
+			t.Errorf("the lane leads to %q, want %s", got, newAddr)
+		}
+		load.End()
+		t.wantConns(oldAddr, 0)
+		e.Close()
+	})
+}
+
+func TestSilentPeerTakesItsIdleLinksAlong(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		e := t.endpoint()
+		e.Echo("first")
+		all := e.Borrow(4)
+		e.Return(all[:3]...)
+		wantTimeout(t, <-hang(all[3].Link), readTimeout)
+		t.wantConns(oldAddr, 1) // that of the shared lane, which nothing is known of
+		e.Return(all[3])
+		e.Return(e.Borrow(1)...)
+		e.Close()
+	})
+}
