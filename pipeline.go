@@ -429,6 +429,9 @@ func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
 	for {
 		_, err := c.sendUnit(ctx, need, cmds, sendBlock)
 		if err == nil {
+			err = refusedBlock(cmds)
+		}
+		if err == nil {
 			return c.outcome(cmds)
 		}
 		pause, again := c.judge(ctx, &t, &txCmd, err)
@@ -437,6 +440,23 @@ func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
 			return c.outcome(cmds)
 		}
 	}
+}
+
+// refusedBlock tells why the server was not ready for a transaction; nil: it was.
+// Nothing of it was executed then: EXEC is refused where a command of it was.
+func refusedBlock(cmds []Cmder) error {
+	var notYet error
+	for _, cmd := range cmds {
+		switch err := cmd.base().err; {
+		case err == nil:
+			return nil
+		case notReady(err):
+			notYet = err
+		case !IsExecAbortError(err):
+			return nil
+		}
+	}
+	return notYet
 }
 
 // txCmd stands for a whole transaction where it is judged: it is never idempotent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -153,7 +154,9 @@ func (c *core) named(ctx context.Context, t *tries, b *baseCmd, err error) error
 //   - not sent: yes, until PoolTimeout has passed since it first failed, unless the
 //     endpoint was never reached, the pool is full, or trying again is in vain;
 //   - sent and not answered: only if the command is idempotent, MaxRetries times;
-//   - answered that the server is not ready: MaxRetries times, as nothing was done;
+//   - answered that the server is not ready, so that nothing was done: as if not sent,
+//     unless MaxRetries is -1; READONLY only from what was a primary, else MaxRetries
+//     times;
 //   - any other answer: no;
 //   - whatever it is, not once the context has ended or the client was closed.
 func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (pause time.Duration, again bool) {
@@ -164,26 +167,50 @@ func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (paus
 		t.began = time.Now()
 	}
 	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
-	if ok && e.Delivery == NotSent {
-		if !c.waitsFor(e) || time.Since(t.began) >= c.opt.PoolTimeout {
+	switch {
+	case ok && e.Delivery == NotSent:
+		if !c.waitsFor(e) {
 			return 0, false
 		}
-		t.idle++
-		return min(c.opt.backoff(min(t.idle-1, 4)), longestIdlePause), true
-	}
-	if ok && !b.isIdempotent() || !ok && !notReady(err) {
+		return c.hold(t)
+	case ok && !b.isIdempotent(), !ok && !notReady(err):
 		return 0, false
-	}
-	if t.sent >= c.opt.MaxRetries {
+	case !ok && c.opt.MaxRetries >= 0 && c.willBeReady(err):
+		return c.hold(t)
+	case t.sent >= c.opt.MaxRetries:
 		return 0, false
 	}
 	t.sent++
 	return c.opt.backoff(t.sent - 1), true
 }
 
-// longestIdlePause is how soon at the latest a command that could not be sent is
-// tried again, so that it goes out soon after the server is back.
-const longestIdlePause = 250 * time.Millisecond
+// hold lets a command wait that was certainly not executed, for PoolTimeout in all.
+func (c *core) hold(t *tries) (pause time.Duration, again bool) {
+	if time.Since(t.began) >= c.opt.PoolTimeout {
+		return 0, false
+	}
+	t.idle++
+	d := min(shortestHold<<min(t.idle-1, 5), longestHold)
+	return d/2 + rand.N(d/2), true //nolint:gosec // jitter, no secret
+}
+
+// willBeReady tells whether a server that is not ready is worth waiting for. A
+// replica that was never anything else stays one. Where it was a primary, somebody
+// else is now: the endpoint looks for it.
+func (c *core) willBeReady(err error) bool {
+	if !IsReadOnlyError(err) {
+		return true
+	}
+	c.ep.Demoted(nil)
+	return c.ep.WasPrimary()
+}
+
+// The pauses of a command that is held: they double from the shortest to the longest,
+// so that it goes out soon after the server is back.
+const (
+	shortestHold = 10 * time.Millisecond
+	longestHold  = 250 * time.Millisecond
+)
 
 // waitsFor tells whether a command that could not be sent should wait for a
 // connection.

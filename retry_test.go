@@ -68,13 +68,17 @@ func TestNotReadyAnswersAreTriedAgain(t *testing.T) {
 	}
 	t.Run("in the end it is the error", func(t *testing.T) {
 		s := newScript(t, func(*peer, []string) string { return "-LOADING still\r\n" })
-		c := newClient(t, &redis.Options{Addr: s.addr, MaxRetries: 2, MinRetryBackoff: -1})
+		c := newClient(t, &redis.Options{Addr: s.addr, PoolTimeout: 300 * time.Millisecond})
+		start := time.Now()
 		err := c.Incr(soon(t), "n").Err()
 		if !redis.IsLoadingError(err) || redis.DeliveryOf(err) != redis.Rejected {
 			t.Errorf("got %v", err)
 		}
-		if got := s.commands(); got != "incr n, incr n, incr n" {
-			t.Errorf("sent %s", got)
+		if took := time.Since(start); took < 300*time.Millisecond || took > 2*time.Second {
+			t.Errorf("waited %v, want PoolTimeout", took)
+		}
+		if n := len(strings.Split(s.commands(), ", ")); n < 3 || n > 20 {
+			t.Errorf("sent %d times", n)
 		}
 	})
 }
