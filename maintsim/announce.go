@@ -32,8 +32,8 @@ func (s *Sim) setOptIn(m optInMode) {
 	s.mu.optIn = m
 }
 
-// SetVersion makes HELLO and INFO report another server version from now on, as
-// after an upgrade; empty means the server's own again.
+// SetVersion makes HELLO, and the embedded server's INFO, report another server
+// version from now on, as after an upgrade; empty means the server's own again.
 func (s *Sim) SetVersion(version string) { s.version.Store(&version) }
 
 // reportedVersion is the version to report, own if none was set.

@@ -61,7 +61,9 @@ func ChaosExcept(names ...string) ChaosOption {
 
 // ChaosAnnounced limits the steps to those that a client that does everything
 // right loses no command to: what is announced is announced to everybody, a
-// target's fault ends before the old proxy closes, and nothing is cut.
+// target's fault ends before the old proxy closes, moves don't overlap, and nothing
+// is cut. The client is to be configured by [Sim.Name] and [Sim.LookupHost], for
+// moves without a target, and its timeouts are to be longer than a stall.
 func ChaosAnnounced() ChaosOption {
 	return func(c *chaos) {
 		c.announced = true
@@ -118,6 +120,7 @@ func (s *Sim) Chaos(ctx context.Context, seed uint64, opts ...ChaosOption) error
 	}
 	var (
 		wg    sync.WaitGroup
+		moves sync.Mutex // held by steps that don't overlap with another move
 		slots = make(chan struct{}, c.overlap)
 		fatal = make(chan error, 1)
 	)
@@ -138,6 +141,10 @@ func (s *Sim) Chaos(ctx context.Context, seed uint64, opts ...ChaosOption) error
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
+			if st.move {
+				moves.Lock()
+				defer moves.Unlock()
+			}
 			if err := s.chaosRun(ctx, st); err != nil {
 				select {
 				case fatal <- err:

@@ -14,6 +14,7 @@ type chaosStep struct {
 	n     int
 	name  string
 	text  string        // name and everything that was chosen
+	move  bool          // at a time with no other move, if everything is announced
 	pause time.Duration // before it
 	run   func(context.Context) error
 }
@@ -38,7 +39,7 @@ func actions() []action {
 		{"garbage", 2, false, (*draft).garbage},
 		{"retain", 1, false, (*draft).retain},
 		{"writes", 2, false, (*draft).writes},
-		{"lookups", 1, false, (*draft).lookups},
+		{"lookups", 1, true, (*draft).lookups},
 		{"opt-in", 1, true, (*draft).optIn},
 		{"fault", 2, true, (*draft).fault},
 		{"cut", 1, true, func(d *draft) func(context.Context) error { return d.cut(d.s.Cut) }},
@@ -64,6 +65,7 @@ func (s *Sim) chaosStep(c *chaos, seed uint64, n int) chaosStep {
 		if k -= a.weight; k < 0 {
 			st.name = a.name
 			st.run = a.plan(d)
+			st.move = c.announced && (a.name == "rebind" || a.name == "take-over")
 			break
 		}
 	}
@@ -129,14 +131,15 @@ func (d *draft) window(f func(context.Context, ...Option) error) func(context.Co
 	d.add(WithLead(lead), "lead=%v", lead)
 	d.add(WithStall(stall), "stall=%v", stall)
 	d.delivery()
-	switch some := 0.2 + 0.6*d.rng.Float64(); d.rng.IntN(8) {
-	case 0:
+	some, fate := 0.2+0.6*d.rng.Float64(), d.rng.IntN(8)
+	switch {
+	case fate == 0:
 		d.add(WithoutClosing(), "no-closing")
-	case 1:
+	case fate == 1:
 		d.add(WithClosingsTo(some), "closings=%.2f", some)
-	case 2:
+	case fate == 2 && !d.announced:
 		d.add(WithOpeningsTo(some), "openings=%.2f", some)
-	case 3:
+	case fate == 3 && !d.announced:
 		d.add(WithReordered(some), "reordered=%.2f", some)
 	}
 	return d.scenario(f)
@@ -167,7 +170,11 @@ func (d *draft) rebind() func(context.Context) error {
 	serves := d.grace()
 	d.delivery()
 	d.ending()
-	if resolver := 0.3 + d.rng.Float64(); d.chance(2) {
+	resolver := 0.3 + d.rng.Float64()
+	if d.announced { // in time for those that are told no target
+		resolver = 0.3 + resolver/3
+	}
+	if d.chance(2) {
 		d.add(WithResolverChange(resolver), "dns=%.2f", resolver)
 	}
 	if d.chance(4) {
@@ -266,7 +273,7 @@ func (d *draft) during(do, undo func() error) func(context.Context) error {
 
 // writes chooses how bytes are torn or gathered.
 func (d *draft) writes() func(context.Context) error {
-	w := Writes{MaxPiece: 1 + d.rng.IntN(64)}
+	w := Writes{MaxPiece: 32 + d.rng.IntN(480), Pause: 50 * time.Microsecond}
 	if d.chance(2) {
 		w = Writes{Gather: time.Duration(1+d.rng.IntN(5)) * time.Millisecond}
 	}

@@ -49,12 +49,12 @@ type Config struct {
 	OwnPorts bool
 
 	// Records is how many proxies the database's endpoint has, and addresses its
-	// name. A move replaces one of them; the others are siblings that tell their
-	// connections nothing. Zero means 1.
+	// name. A move replaces one of them by a proxy beyond them; the others are
+	// siblings that tell their connections nothing. Zero means 1.
 	Records int
 
-	// Version is the server version that HELLO and INFO report. Empty means the
-	// server's own. [Sim.SetVersion] changes it.
+	// Version is the server version that HELLO, and the embedded server's INFO,
+	// report. Empty means the server's own. [Sim.SetVersion] changes it.
 	Version string
 
 	// Grace is how long an old proxy serves after MOVING, in wire time.

@@ -34,17 +34,56 @@
 //   - [Sim.RollingUpgrade]: the three above, once per node.
 //   - [Sim.FailoverCut]: FAILING_OVER, then connections are cut with commands in
 //     flight, nothing accepts for a while, and FAILED_OVER greets who comes back.
-//   - [Sim.Cut]: the same without a word; [WithProxy] limits it to one proxy.
 //
-// Faults on demand: [WithoutClosing] loses a closing notice, [WithAnnounced]
-// announces a wrong target, [WithCloseMode] makes peers reset or vanish,
-// [Sim.Refuse] takes the opt-in command away, and [Sim.Push] sends any frame.
+// Nobody announces these:
+//
+//   - [Sim.Cut]: connections are cut with commands in flight; [Sim.Restart]: they
+//     are closed in order. [WithProxy] limits both to one proxy.
+//   - [Sim.Demote]: a proxy answers writes with READONLY; the name leads elsewhere.
+//   - [Sim.ChangeDNS]: the name leads elsewhere.
+//   - [Sim.Shrink], [Sim.Grow]: a proxy leaves or joins an endpoint with several
+//     records ([Config.Records]).
+//   - [Sim.MaintenanceMode]: MIGRATING and MIGRATED are announced, the end of the
+//     proxy is not.
+//
+// # Notices that are not as they should be
+//
+//   - Form: [WithVariant] sends a notice in another form that is seen in the wild,
+//     [WithAnnounced] with any target, and [Malformed] has frames that are none.
+//     [Sim.Push] sends any frame.
+//   - Time: [WithLinger] keeps an old proxy going beyond its deadline, so that
+//     late-comers are told that zero or a negative time is left. [Sim.Retain] keeps
+//     a completion of long ago for connections to come.
+//   - Number: [WithSeq] repeats one, [Sim.SetSeq] and [Config.FirstSeq] begin anew,
+//     and [WithSecondTarget] announces one move with two targets.
+//   - Delivery: [WithoutClosing], [WithOpeningsTo] and [WithClosingsTo] lose
+//     notices, [WithReordered] swaps them, [WithDuplicates] repeats them, and
+//     [WithRepeatOnTarget] tells the connections that have moved already.
+//   - Place: [Config.AnnounceAfter] and [Config.HandshakePush] put pushes between
+//     the replies of a handshake, and [Writes] tears what is sent at any byte, or
+//     gathers pushes and replies in one write.
+//
+// # Faults
+//
+// [WithTargetFault] makes the target of a move refuse, vanish, hang, close, or
+// answer with errors, while the old proxy serves until its deadline;
+// [Sim.SetFault] does so to any proxy. [WithCloseMode] makes peers close, reset or
+// vanish. [Sim.Refuse] and [Sim.CloseOnOptIn] take the opt-in command away, and
+// [Sim.SetVersion] makes the server another one. A RESP2 connection is told OK, and
+// then nothing. [Sim.DisturbLookups] delays the resolver or makes it fail.
+//
+// # Chaos
+//
+// [Sim.Chaos] does all of this at random, one after another and overlapping, and
+// repeatably by its seed. Each step is an event that says everything that was
+// chosen.
 //
 // # Time
 //
 // Durations of [Config] that go over the wire (Grace, Lead) are counted in wire
 // seconds; [Config.TimeUnit] says how long a wire second really takes. Leave it
-// alone when a client reads the notices and acts by the clock.
+// alone when a client reads the notices and acts by the clock. [MeasuredTimings] is
+// the timing of the real product at any scale.
 //
 // # Accounting
 //
@@ -64,7 +103,8 @@
 // The simulator shares nothing with the client but the codec's frame scanner,
 // and listens on loopback addresses only. Proxies have addresses of their own
 // (127.0.0.1, 127.0.0.2, ...) and share a port, as real ones do; where only
-// 127.0.0.1 exists, such as on macOS, name others in [Config.Hosts]. The embedded
+// 127.0.0.1 exists, such as on macOS, name others in [Config.Hosts], or give each a
+// port of its own ([Config.OwnPorts]). ::1 is a host like any other. The embedded
 // server is an imitation: what it answers, and in which shape, is settled by a
 // real server only.
 package maintsim

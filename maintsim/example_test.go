@@ -69,3 +69,24 @@ func ExampleSim_Cut() {
 	fmt.Println(err, len(sim.Stats().Cuts))
 	// Output: <nil> 1
 }
+
+// A soak: ten minutes of whatever a client that does everything right survives
+// without a failed command.
+func ExampleSim_Chaos() {
+	cfg := maintsim.MeasuredTimings(0.2)
+	cfg.Proxies, cfg.Records = 4, 2
+	cfg.OnEvent = func(e maintsim.Event) { log.Print(e) } // says what to repeat
+	sim, err := maintsim.New(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer sim.Close()
+
+	// Here the application under test would begin to work at sim.Name(), with
+	// sim.LookupHost as its resolver.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	if err := sim.Chaos(ctx, 42, maintsim.ChaosAnnounced()); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -149,6 +149,20 @@ func testReal(t *testing.T, sim *maintsim.Sim) {
 	if err := sim.Rebind(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	sim.SetVersion("99.1.2")
+	renewed := dial(t, sim.Addr())
+	if got := renewed.do("HELLO", "3", "AUTH", "default", "secret"); !strings.Contains(got, bulk("version")+bulk("99.1.2")) {
+		t.Errorf("HELLO after an upgrade: got %q", got)
+	}
+	if err := sim.SetFault(1, maintsim.FaultReadOnly); err != nil {
+		t.Fatal(err)
+	}
+	renewed.raw(encode("MULTI") + encode("INCR", "n") + encode("EXEC") + encode("GET", "n"))
+	for _, want := range []string{"+OK", "-READONLY", "-EXECABORT", bulk(strconv.Itoa(n + 100))} {
+		if got := renewed.frame(); !strings.HasPrefix(got, want) {
+			t.Errorf("at a demoted proxy: got %q, want %q", got, want)
+		}
+	}
 	if got := connect().do("RESET"); !strings.HasPrefix(got, ">") {
 		t.Errorf("got %q, want the retained notice first", got)
 	}

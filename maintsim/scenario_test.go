@@ -259,6 +259,22 @@ func TestCutLosesRepliesButNotEffects(t *testing.T) {
 	}
 }
 
+func TestBlackHoleAtACut(t *testing.T) {
+	sim := maintsim.Start(t, quick())
+	c := optIn(t, sim.Addr(), "none")
+	if err := sim.Cut(t.Context(), maintsim.WithCloseMode(maintsim.CloseSilent)); err != nil {
+		t.Fatal(err)
+	}
+	c.send("PING") // nobody is there, but the socket doesn't know
+	c.quiet(50 * time.Millisecond)
+	if n := sim.Stats().Cuts[0].Connections; n != 1 {
+		t.Errorf("cut: got %d connections, want 1", n)
+	}
+	if got := dial(t, sim.Addr()).do("PING"); got != "+PONG\r\n" {
+		t.Errorf("PING on another connection: got %q", got)
+	}
+}
+
 func TestRollingUpgradeReplacesEveryNode(t *testing.T) {
 	cfg := quick()
 	cfg.Proxies, cfg.Grace, cfg.Lead, cfg.Stall = 3, 2*time.Second, -1, -1

@@ -114,9 +114,9 @@ func (s *session) run() {
 
 // handshake does TLS, if configured, and connects to the server.
 func (s *session) handshake() error {
+	s.passHang()
 	ctx, cancel := context.WithTimeout(s.sim.ctx, tlsTimeout)
 	defer cancel()
-	s.passHang()
 	if c, ok := s.conn.(*tls.Conn); ok {
 		if err := c.HandshakeContext(ctx); err != nil {
 			return err
