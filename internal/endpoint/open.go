@@ -99,12 +99,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 			u.onFrame(l, frame)
 		}
 	}
-	if d := e.timeouts.Read(); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, &link.TimeoutError{Op: "read", After: d})
-		defer cancel()
-	}
-	l, err := link.Open(ctx, nc, cfg, h)
+	l, err := e.shake(ctx, nc, cfg, h)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +110,24 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	}
 	if e.cfg.OnLink != nil && !u.subscriber {
 		if err := e.cfg.OnLink(ctx, l); err != nil {
+			if !l.Alive() {
+				return nil, fmt.Errorf("OnConnect: %w", err) // the server has gone; the next one may be better
+			}
 			l.Close(err)
 			return nil, fmt.Errorf("%w: OnConnect: %w", errSetup, err)
 		}
 	}
 	return l, nil
+}
+
+// shake makes a link of a socket, within the read timeout.
+func (e *Endpoint) shake(ctx context.Context, nc net.Conn, cfg link.Config, h link.Handshake) (*link.Link, error) {
+	if d := e.timeouts.Read(); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, &link.TimeoutError{Op: "read", After: d})
+		defer cancel()
+	}
+	return link.Open(ctx, nc, cfg, h)
 }
 
 func (e *Endpoint) dial(ctx context.Context, addr string) (net.Conn, error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/simnet"
 )
 
 func TestDialRetriesWithTheirPauses(t *testing.T) {
@@ -221,6 +222,47 @@ func TestErrorsOfSeveralTargetsAreAllTold(t *testing.T) {
 				t.Errorf("got %v, want it to name %s", err, want)
 			}
 		}
+		e.Close()
+	})
+}
+
+// What OnLink does may take many round trips; each of its commands has a timeout of
+// its own.
+func TestOnLinkMayTakeLongerThanTheReadTimeout(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.net.SetLatency(oldAddr, 500*time.Millisecond)
+		t.cfg.OnLink = func(ctx context.Context, l *link.Link) error {
+			for range 10 {
+				if err := echo(ctx, l, "setup"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		e := t.endpoint()
+		e.Echo("first")
+		t.at(13 * time.Second)
+		e.Close()
+	})
+}
+
+// OnLink isn't to blame for a server that goes away meanwhile.
+func TestOnLinkThatLosesItsServerIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.cfg.DialRetries = 2
+		tries := 0
+		t.cfg.OnLink = func(ctx context.Context, l *link.Link) error {
+			if tries++; tries == 1 {
+				t.net.Cut(oldAddr, simnet.RST)
+				synctest.Wait()
+			}
+			return echo(ctx, l, "setup")
+		}
+		e := t.endpoint()
+		e.Echo("first")
+		t.at(time.Second) // the pause of one retry
 		e.Close()
 	})
 }
