@@ -25,6 +25,7 @@ type stream struct {
 	seenAt  time.Time           // when the last frame came
 	waiting map[string]struct{} // confirmations that are kept from the consumer
 	settled chan struct{}       // closed when waiting has become empty
+	skip    [2][]any            // of channels, of patterns: what comes next and was delivered before
 }
 
 func newStream(p *PubSub) *stream { return &stream{p: p, seenAt: time.Now()} }
@@ -41,10 +42,16 @@ type relay struct {
 	marker   string // its channel
 
 	// Guarded by PubSub.mu.
-	parts [2]relayPart // of channels, of patterns
-	done  chan struct{}
-	over  bool
+	parts    [2]relayPart // of channels, of patterns
+	done     chan struct{}
+	over     bool
+	unmarked bool  // the user may not subscribe to the marker
+	refused  error // what the server would not let the new stream subscribe to
 }
+
+// markerPrefix begins the names of markers. Whatever comes on such a channel is not
+// the consumer's.
+const markerPrefix = "__baton:handoff:"
 
 // relayPart is the state of a relay for messages that are ordered among themselves.
 type relayPart struct {
@@ -56,11 +63,13 @@ type relayPart struct {
 	after    []any // what came on from after the marker; it comes on to as well
 }
 
-func (r *relay) part(m *Message) *relayPart {
+// kindOf tells among which messages one is ordered: 0 those of channels, 1 those of
+// patterns.
+func kindOf(m *Message) int {
 	if m.Pattern != "" {
-		return &r.parts[1]
+		return 1
 	}
-	return &r.parts[0]
+	return 0
 }
 
 // dedicated says how the endpoint is to treat the stream's link.
@@ -107,22 +116,37 @@ func (s *stream) take(ev any) []any {
 	if s.muted {
 		return nil
 	}
-	if r == nil || s != r.from && s != r.to {
-		return []any{ev}
+	if r != nil && (s == r.from || s == r.to) {
+		return r.take(s, ev)
 	}
-	return r.take(s, ev)
+	if m, ok := ev.(*Message); ok {
+		if strings.HasPrefix(m.Channel, markerPrefix) {
+			return nil // once more, for another pattern
+		}
+		skip := &s.skip[kindOf(m)]
+		if len(*skip) > 0 && sameMessage((*skip)[0], ev) {
+			*skip = (*skip)[1:]
+			return nil
+		}
+		*skip = nil
+	}
+	return []any{ev}
 }
 
 // take is stream.take during a handoff; PubSub.mu is held.
 func (r *relay) take(s *stream, ev any) []any {
 	m, ok := ev.(*Message)
-	if !ok {
-		if s == r.to {
-			return nil
-		}
+	switch err, isErr := ev.(error); {
+	case ok:
+	case s == r.from:
 		return []any{ev}
+	case isErr:
+		r.refuse(err)
+		return nil
+	default:
+		return nil
 	}
-	part, isMarker := r.part(m), m.Channel == r.marker
+	part, isMarker := &r.parts[kindOf(m)], m.Channel == r.marker
 	switch {
 	case s == r.to && isMarker:
 		part.markerAt = len(part.held)
@@ -141,6 +165,23 @@ func (r *relay) take(s *stream, ev any) []any {
 	return []any{ev}
 }
 
+// refuse takes an error of the new stream, on which there is nothing but the commands
+// that subscribe to everything, that to the marker being the last.
+func (r *relay) refuse(err error) {
+	s := r.to
+	for _, k := range r.confirmations("subscribe") {
+		delete(s.waiting, k)
+	}
+	if len(s.waiting) > 0 {
+		r.refused = err
+	}
+	r.unmarked = true
+	if s.waiting != nil {
+		close(s.settled)
+		s.waiting = nil
+	}
+}
+
 // finish ends the handoff if every marker has come on both streams.
 func (r *relay) finish() []any {
 	for i := range r.parts {
@@ -154,19 +195,25 @@ func (r *relay) finish() []any {
 // passed tells whether the marker has come on both streams.
 func (p *relayPart) passed() bool { return p.markerAt >= 0 && p.fromSaw }
 
-// rest is what is still to be delivered of what the new stream has sent. Without the
-// marker, what came on both is recognised by its content: the end of what the old
-// one has delivered is the beginning of what the new one has.
-func (p *relayPart) rest() []any {
+// rest is what is still to be delivered of what the new stream has sent, and what it
+// will send that was delivered already. Without the marker, what came on both is
+// recognised by its content: the end of what the old one has delivered is the
+// beginning of what the new one has, or the new one is behind in the middle of it.
+func (p *relayPart) rest() (deliver, skip []any) {
 	if p.passed() {
-		return p.held[p.markerAt:]
+		return p.held[p.markerAt:], nil
 	}
 	for n := min(len(p.since), len(p.held)); n > 0; n-- {
 		if slices.EqualFunc(p.since[len(p.since)-n:], p.held[:n], sameMessage) {
-			return p.held[n:]
+			return p.held[n:], nil
 		}
 	}
-	return p.held
+	for i := len(p.since) - len(p.held); i >= 0 && len(p.held) > 0; i-- {
+		if end := i + len(p.held); slices.EqualFunc(p.since[i:end], p.held, sameMessage) {
+			return nil, p.since[end:]
+		}
+	}
+	return p.held, nil
 }
 
 // end makes the new stream the one that delivers, and gives what is to be delivered
@@ -176,14 +223,18 @@ func (r *relay) end() (deliver []any) {
 		return nil
 	}
 	for i := range r.parts {
-		deliver = append(deliver, r.parts[i].rest()...)
+		rest, skip := r.parts[i].rest()
+		deliver = append(deliver, rest...)
+		r.to.skip[i] = skip
 	}
 	r.over = true
 	r.from.muted = true
 	p := r.to.p
 	p.relay = nil
-	if !r.to.gone {
-		p.cur = r.to
+	p.cur = r.to
+	if r.to.gone {
+		p.cur = nil // both are: the next Receive connects again
+		deliver = append(deliver, lost(r.to.l))
 	}
 	close(r.done)
 	return deliver
@@ -212,9 +263,6 @@ func (s *stream) onGone(l *link.Link) {
 		return
 	}
 	p.cur = nil
-	if r := p.relay; r != nil {
-		p.in.push(r.end()...)
-	}
 	if !p.closed {
 		p.in.push(lost(l))
 	}
@@ -245,10 +293,14 @@ func (s *stream) move(ctx context.Context, l *link.Link, targets []string) error
 	r, err := s.handTo(ctx, next, nl)
 	if err != nil {
 		nl.Close(err)
-		_ = l.WriteOnly(r.wire("unsubscribe"))
+		if wire := r.wire("unsubscribe"); len(wire) > 0 {
+			_ = l.WriteOnly(wire)
+		}
 		return err
 	}
-	_ = nl.WriteOnly(r.wire("unsubscribe")) // if it can't be written, the link is gone
+	if wire := r.wire("unsubscribe"); len(wire) > 0 {
+		_ = nl.WriteOnly(wire) // if it can't be written, the link is gone
+	}
 	l.Close(link.ErrDraining)
 	return nil
 }
@@ -256,7 +308,7 @@ func (s *stream) move(ctx context.Context, l *link.Link, targets []string) error
 // handTo makes next take over from s; the turn is held.
 func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*relay, error) {
 	p := s.p
-	r := &relay{from: s, to: next, marker: "__baton:handoff:" + rand.Text(), done: make(chan struct{})}
+	r := &relay{from: s, to: next, marker: markerPrefix + rand.Text(), done: make(chan struct{})}
 	wire := p.wireOfAll()
 
 	p.mu.Lock()
@@ -264,25 +316,21 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*rela
 	r.parts[1] = relayPart{used: len(p.subs[subPattern]) > 0, markerAt: -1}
 	next.l = nl
 	settled := next.expect(append(p.confirmations(), r.confirmations("subscribe")...))
-	oldSettled := s.expect(r.confirmations("subscribe"))
 	p.relay = r
 	p.mu.Unlock()
 
 	err := nl.WriteOnly(append(wire, r.wire("subscribe")...))
 	if err == nil {
-		err = s.l.WriteOnly(r.wire("subscribe"))
+		err = p.await(ctx, r, settled)
 	}
 	if err == nil {
-		err = p.await(ctx, r, settled, oldSettled)
-	}
-	if err == nil {
-		s.mark(ctx, r)
+		err = s.mark(ctx, r)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case r.over:
-	case err != nil || next.gone:
+	case err != nil || !nl.Alive():
 		// Keep to the old stream.
 		r.over = true
 		p.relay = nil
@@ -306,6 +354,9 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*rela
 // wire is the command about the marker's channel, and the one about it as a pattern
 // where patterns are subscribed to.
 func (r *relay) wire(verb string) (wire []byte) {
+	if r.unmarked {
+		return nil
+	}
 	for i, prefix := range []string{"", "p"} {
 		if r.parts[i].used {
 			wire = appendCommand(wire, prefix+verb, r.marker)
@@ -316,6 +367,9 @@ func (r *relay) wire(verb string) (wire []byte) {
 
 // confirmations are those of wire.
 func (r *relay) confirmations(verb string) (keys []string) {
+	if r.unmarked {
+		return nil
+	}
 	for i, prefix := range []string{"", "p"} {
 		if r.parts[i].used {
 			keys = append(keys, prefix+verb+" "+r.marker)
@@ -324,14 +378,27 @@ func (r *relay) confirmations(verb string) (keys []string) {
 	return keys
 }
 
-// mark publishes the marker and waits until it has come on both streams. Where it
-// can't be published, both go on for a while, so that what was under way when the
-// new one was subscribed still comes on the old one. A server that stalls is waited
-// for until the handoff's deadline.
-func (s *stream) mark(ctx context.Context, r *relay) {
+// mark subscribes the old stream to the marker too, publishes it, and waits until it
+// has come on both. Where the user may not do that, both go on for a while, so that
+// what was under way when the new one was subscribed still comes on the old one. A
+// server that stalls is waited for until the handoff's deadline.
+func (s *stream) mark(ctx context.Context, r *relay) error {
 	p := s.p
+	p.mu.Lock()
+	isMarked := !r.unmarked
+	settled := s.expect(r.confirmations("subscribe"))
+	p.mu.Unlock()
+	if isMarked {
+		if err := s.l.WriteOnly(r.wire("subscribe")); err != nil {
+			return err
+		}
+		if err := p.await(ctx, r, settled); err != nil {
+			return err
+		}
+		isMarked = p.core.process(ctx, newPublish(r.marker)) == nil
+	}
 	var late <-chan time.Time
-	if err := p.core.process(ctx, newPublish(r.marker)); err != nil {
+	if !isMarked {
 		t := time.NewTimer(relayTime)
 		defer t.Stop()
 		late = t.C
@@ -339,20 +406,29 @@ func (s *stream) mark(ctx context.Context, r *relay) {
 	select {
 	case <-r.done:
 	case <-late:
+	case <-r.to.l.Down():
 	case <-ctx.Done():
 	case <-p.exit:
 	}
+	return nil
 }
 
 // expect keeps confirmations from the consumer, and gives what is closed when all
-// have come; PubSub.mu is held.
+// have come, those still due from before with them; PubSub.mu is held.
 func (s *stream) expect(keys []string) <-chan struct{} {
-	s.waiting = make(map[string]struct{}, len(keys))
-	s.settled = make(chan struct{})
+	if s.waiting == nil {
+		s.waiting = make(map[string]struct{}, len(keys))
+		s.settled = make(chan struct{})
+	}
+	settled := s.settled
 	for _, k := range keys {
 		s.waiting[k] = struct{}{}
 	}
-	return s.settled
+	if len(s.waiting) == 0 {
+		close(s.settled)
+		s.waiting = nil
+	}
+	return settled
 }
 
 // confirmations are those that follow from subscribing to everything; mu is held.
@@ -368,20 +444,21 @@ func (p *PubSub) confirmations() (keys []string) {
 
 var errNotConfirmed = errors.New("the new connection's subscriptions were not confirmed")
 
-// await waits until everything is subscribed to on both streams.
-func (p *PubSub) await(ctx context.Context, r *relay, settled ...<-chan struct{}) error {
-	for _, c := range settled {
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", errNotConfirmed, context.Cause(ctx))
-		case <-p.exit:
-			return ErrClosed
-		}
+// await waits until what a stream is to be subscribed to is confirmed.
+func (p *PubSub) await(ctx context.Context, r *relay, settled <-chan struct{}) error {
+	select {
+	case <-settled:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", errNotConfirmed, context.Cause(ctx))
+	case <-p.exit:
+		return ErrClosed
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.to.gone {
+	switch {
+	case r.refused != nil:
+		return fmt.Errorf("%w: %w", errNotConfirmed, r.refused)
+	case r.to.gone:
 		return errNotConfirmed
 	}
 	return nil

@@ -1,0 +1,198 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// A relayTester plays a handoff of a subscription, without sockets.
+type relayTester struct {
+	t         *testing.T
+	p         *PubSub
+	from, to  *stream
+	r         *relay
+	delivered []string
+}
+
+func newRelayTester(t *testing.T) *relayTester {
+	p := &PubSub{core: &core{opt: (&Options{}).withDefaults()}, in: newInbox()}
+	rt := &relayTester{t: t, p: p, from: newStream(p), to: newStream(p)}
+	rt.from.l, rt.to.l = new(link.Link), new(link.Link)
+	rt.r = &relay{from: rt.from, to: rt.to, marker: markerPrefix + "x", done: make(chan struct{})}
+	rt.r.parts[0] = relayPart{used: true, markerAt: -1}
+	rt.r.parts[1] = relayPart{markerAt: -1}
+	p.relay, p.cur = rt.r, rt.from
+	return rt
+}
+
+// play makes events come: "<1" on the old stream, ">1" on the new one, M being the
+// marker, *M the marker as the pattern * sees it, "|" the end without a marker.
+func (rt *relayTester) play(events string) {
+	for e := range strings.FieldsSeq(events) {
+		if e == "|" {
+			rt.deliver(rt.r.end())
+			continue
+		}
+		s := rt.from
+		if e[0] == '>' {
+			s = rt.to
+		}
+		m := &Message{Channel: "ch", Payload: e[1:]}
+		if pattern, ok := strings.CutPrefix(m.Payload, "*"); ok {
+			m.Pattern, m.Payload = "*", pattern
+		}
+		if m.Payload == "M" {
+			m.Channel = rt.r.marker
+		}
+		rt.deliver(s.take(m))
+	}
+}
+
+func (rt *relayTester) deliver(events []any) {
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case *Message:
+			rt.delivered = append(rt.delivered, ev.Payload)
+		case error:
+			rt.delivered = append(rt.delivered, "error")
+		default:
+			rt.delivered = append(rt.delivered, fmt.Sprint(ev))
+		}
+	}
+}
+
+func TestRelay(t *testing.T) {
+	for _, c := range []struct {
+		name, events, want string
+		patterns           bool // the subscription has some
+	}{
+		{name: "marker", events: "<1 <2 >2 <M >M >3 <3 >4", want: "1 2 3 4"},
+		{name: "the old one is behind", events: "<1 >2 >M >3 >4 <2 <M <3 <4 >5", want: "1 2 3 4 5"},
+		{name: "the new one is behind", events: "<1 <2 <M <3 <4 >2 >M >3 >4 >5", want: "1 2 3 4 5"},
+		{name: "nothing but the marker", events: "<M >M", want: ""},
+		{name: "identical messages", events: "<x >x <x >x <M >M >x", want: "x x x"},
+		{name: "the marker for a pattern too", events: "<1 <M <*M >1 >M >*M >2", want: "1 2", patterns: true},
+		{name: "the marker for two patterns", events: "<1 <M <*M <*M >1 >M >*M >*M >2", want: "1 2", patterns: true},
+		{name: "the marker for two patterns, the old one behind", events: "<1 >M >*M >*M >2 <M <*M <*M <2 >3", want: "1 2 3", patterns: true},
+		{name: "channels and patterns", events: "<1 <*1 >M <M <*2 >*2 >*M <*M >*3 >2", want: "1 1 2 3 2", patterns: true},
+
+		{name: "no marker", events: "<1 <2 <3 >2 >3 | >4", want: "1 2 3 4"},
+		{name: "no marker, the new one ahead", events: "<1 <2 >2 >3 >4 | >5", want: "1 2 3 4 5"},
+		{name: "no marker, the new one behind", events: "<1 <2 <3 <4 >2 >3 | >4 >5", want: "1 2 3 4 5"},
+		{name: "no marker, the new one behind, patterns", events: "<1 <*1 <*2 <2 >1 >*1 | >*2 >2 >*3 >3", want: "1 1 2 2 3 3", patterns: true},
+		{name: "no marker, nothing in common", events: "<1 >2 | >3", want: "1 2 3"},
+		{name: "no marker, nothing at all", events: "| >1", want: "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rt := newRelayTester(t)
+			rt.r.parts[1].used = c.patterns
+			rt.play(c.events)
+			if got := strings.Join(rt.delivered, " "); got != c.want {
+				t.Errorf("delivered %s, want %s", got, c.want)
+			}
+			if rt.p.cur != rt.to || rt.p.relay != nil {
+				t.Error("the new stream has not taken over")
+			}
+		})
+	}
+}
+
+// What a stream waits for from one handoff is not given to the consumer because of
+// the next one.
+func TestRelayConfirmations(t *testing.T) {
+	rt := newRelayTester(t)
+	rt.p.relay = nil
+	first := rt.to.expect([]string{"unsubscribe m1"})
+	second := rt.to.expect([]string{"subscribe m2"})
+	if first != second {
+		t.Error("who waited first waits for something else")
+	}
+	for _, kind := range []string{"unsubscribe m1", "subscribe m2"} {
+		verb, ch, _ := strings.Cut(kind, " ")
+		if ev := rt.to.take(&Subscription{Kind: verb, Channel: ch}); ev != nil {
+			t.Errorf("the consumer gets %v", ev)
+		}
+	}
+	select {
+	case <-second:
+	default:
+		t.Error("not settled")
+	}
+	if c := rt.to.expect(nil); c == nil {
+		t.Error("nothing to wait for")
+	} else {
+		<-c
+	}
+}
+
+func TestRelayBothStreamsDie(t *testing.T) {
+	for name, order := range map[string][2]bool{"the old one first": {true, false}, "the new one first": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			rt := newRelayTester(t)
+			rt.play("<1 >1 >2")
+			for _, isFrom := range order {
+				s := rt.to
+				if isFrom {
+					s = rt.from
+				}
+				s.onGone(s.l)
+			}
+			if rt.p.cur != nil {
+				t.Error("a dead stream is the one that delivers: Receive would wait for ever")
+			}
+			errs := 0
+			for {
+				ev, ok := rt.p.in.tryPop()
+				if !ok {
+					break
+				}
+				if _, ok := ev.(error); ok {
+					errs++
+				}
+			}
+			if errs != 1 {
+				t.Errorf("the consumer gets %d errors, want one", errs)
+			}
+		})
+	}
+}
+
+func TestRelayRefused(t *testing.T) {
+	no := resp.Error("NOPERM no")
+	t.Run("the marker", func(t *testing.T) {
+		rt := newRelayTester(t)
+		settled := rt.to.expect([]string{"subscribe a", "subscribe " + rt.r.marker})
+		if ev := rt.to.take(&Subscription{Kind: "subscribe", Channel: "a"}); ev != nil {
+			t.Errorf("the consumer gets %v", ev)
+		}
+		if ev := rt.to.take(no); ev != nil {
+			t.Errorf("the consumer gets %v", ev)
+		}
+		<-settled
+		if !rt.r.unmarked || rt.r.refused != nil || rt.r.wire("unsubscribe") != nil {
+			t.Errorf("unmarked %t, refused %v", rt.r.unmarked, rt.r.refused)
+		}
+	})
+	t.Run("a channel", func(t *testing.T) {
+		rt := newRelayTester(t)
+		settled := rt.to.expect([]string{"subscribe a", "subscribe " + rt.r.marker})
+		if ev := rt.to.take(no); ev != nil {
+			t.Errorf("the consumer gets %v", ev)
+		}
+		<-settled
+		if !errors.Is(rt.r.refused, no) {
+			t.Errorf("refused %v", rt.r.refused)
+		}
+	})
+	t.Run("what the consumer asked for", func(t *testing.T) {
+		rt := newRelayTester(t)
+		if ev := rt.from.take(no); len(ev) != 1 {
+			t.Errorf("the consumer gets %v", ev)
+		}
+	})
+}
