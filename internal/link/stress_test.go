@@ -214,3 +214,27 @@ func TestStress(t *testing.T) {
 	}
 	t.Logf("%d links, %d pushes, %d not sent, %d maybe sent", len(s.all), s.push, failed[NotSent], failed[MaybeSent])
 }
+
+// Commands and replies that fill every buffer on the way must not make the two sides
+// wait for each other.
+func TestStressOfLargeValues(t *testing.T) {
+	srv := startEcho(t)
+	s := &supply{t: t, addr: srv.l.Addr().String()}
+	l := s.get()
+	var wg sync.WaitGroup
+	for c := range 16 {
+		wg.Go(func() {
+			for i := range 10 {
+				id := fmt.Sprintf("%d-%d-", c, i) + strings.Repeat("x", rand.N(1_000_000))
+				e := &echoes{t: t, ids: []string{id}}
+				if n, err := l.Do(context.Background(), Request{Wire: wire("ECHO " + id), Replies: 1, Sink: e}); n != 1 || err != nil {
+					t.Errorf("got %d, %v", n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	l.Close(nil)
+	<-l.Gone()
+	srv.Stop()
+}
