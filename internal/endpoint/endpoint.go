@@ -98,6 +98,7 @@ type Endpoint struct {
 	// The owner's.
 	machine *maintnotifications.Machine
 	silent  silent
+	account account
 }
 
 // entry is a link with what depends on its use.
@@ -198,6 +199,11 @@ func (e *Endpoint) Close() {
 	}
 	e.work.Wait()
 	e.readers.Wait()
+	e.mu.Lock()
+	rest := e.account // the owner has gone
+	e.account = account{}
+	e.mu.Unlock()
+	rest.unrelax(e.cfg.Manager.Metrics())
 }
 
 // use says what a link is for: what its configuration and its entry are like.

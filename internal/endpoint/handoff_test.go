@@ -119,7 +119,7 @@ func TestHandoffWorkersLeaveAfterTheirRest(t *testing.T) {
 		if got := e.workersNow(); got != 3 {
 			t.Errorf("got %d workers before their rest is over, want 3", got)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if got := e.workersNow(); got != 0 {
 			t.Errorf("got %d workers after %v, want 0", got, workerRest)
 		}

@@ -77,8 +77,10 @@ func (e *Endpoint) step(ev *event) []maintnotifications.Action {
 	at, id := time.Now(), maintnotifications.LinkID(ev.link)
 	switch ev.kind {
 	case eventUp:
+		e.account.up(1, e.cfg.Manager.Metrics())
 		return e.machine.LinkUp(at, maintnotifications.LinkInfo{ID: id, Peer: ev.peer, Addr: ev.addr})
 	case eventDown:
+		e.account.up(-1, e.cfg.Manager.Metrics())
 		return e.machine.LinkDown(at, id)
 	case eventNotice:
 		return e.notice(at, ev)
@@ -105,11 +107,11 @@ func (e *Endpoint) apply(a maintnotifications.Action) {
 	switch a.Do {
 	case maintnotifications.ActionRelax:
 		e.timeouts.Relax(e.cfg.Maint.RelaxedTimeout)
-		e.cfg.Manager.Metrics().Relaxed(1, a.Reason)
+		e.account.relax(a.Reason, e.cfg.Manager.Metrics())
 		e.recheck()
 	case maintnotifications.ActionUnrelax:
 		e.timeouts.Relax(0)
-		e.cfg.Manager.Metrics().Relaxed(-1, a.Reason)
+		e.account.unrelax(e.cfg.Manager.Metrics())
 		e.recheck()
 	case maintnotifications.ActionHandoff:
 		e.enqueue(job{op: a.Op, link: uint64(a.Link), targets: a.Targets, deadline: a.Deadline})
@@ -119,6 +121,40 @@ func (e *Endpoint) apply(a maintnotifications.Action) {
 		if en := e.entry(uint64(a.Link)); en != nil {
 			en.retire()
 		}
+	}
+}
+
+// account counts the links whose timeouts are relaxed, for the metrics.
+type account struct {
+	links   int // that are up
+	relaxed bool
+	kind    string // of the notice that caused it
+}
+
+// up takes in that a link has come, or gone with -1.
+func (a *account) up(delta int, m *maintnotifications.Metrics) {
+	a.links += delta
+	if a.relaxed {
+		m.Relaxed(delta, a.kind)
+	}
+}
+
+// relax takes in that all links are relaxed from now on.
+func (a *account) relax(kind string, m *maintnotifications.Metrics) {
+	a.relaxed, a.kind = true, kind
+	for range a.links {
+		m.Relaxed(1, kind)
+	}
+}
+
+// unrelax takes in that they no longer are, if they were.
+func (a *account) unrelax(m *maintnotifications.Metrics) {
+	if !a.relaxed {
+		return
+	}
+	a.relaxed = false
+	for range a.links {
+		m.Relaxed(-1, a.kind)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestWindowWithoutAnEndIsClosedByItsBackstop(t *testing.T) {
 		if !e.Timeouts().Relaxed() {
 			t.Error("not relaxed before the backstop")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if e.Timeouts().Relaxed() {
 			t.Error("relaxed after the backstop")
@@ -100,12 +100,51 @@ func TestTimeoutsStayRelaxedAfterAHandoff(t *testing.T) {
 		if !e.Timeouts().Relaxed() {
 			t.Error("not relaxed shortly after a handoff")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if e.Timeouts().Relaxed() {
 			t.Error("still relaxed after PostHandoffRelaxedDuration")
 		}
 		e.Close()
+	})
+}
+
+// The sum of what the metrics are told is the number of relaxed connections.
+func TestMetricsCountRelaxedLinks(t *testing.T) {
+	bubble(t, func(t *tester) {
+		sum := map[string]int{}
+		var err error
+		t.cfg.Manager, err = maintnotifications.NewManager(t.cfg.Maint, &maintnotifications.Metrics{
+			OnRelaxed: func(delta int, kind string) { sum[kind] += delta },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := t.server(oldAddr)
+		e := t.endpoint()
+		want := func(kind string, n int) {
+			t.Helper()
+			synctest.Wait()
+			if sum[kind] != n {
+				t.Errorf("got %d links relaxed by %s, want %d", sum[kind], kind, n)
+			}
+		}
+		leases := e.Borrow(3)
+		srv.PushOne("MIGRATING", 1, 5, "1")
+		want("MIGRATING", 3)
+		leases = append(leases, e.Borrow(1)...)
+		want("MIGRATING", 4)
+		e.Pool().Put(leases[0], false)
+		want("MIGRATING", 3)
+		srv.PushOne("MIGRATED", 1, "1")
+		want("MIGRATING", 0)
+		e.Pool().Put(leases[1], false)
+		want("MIGRATING", 0)
+		srv.PushOne("FAILING_OVER", 2, 5, "1")
+		want("FAILING_OVER", 2)
+		e.Close()
+		want("FAILING_OVER", 0)
+		want("MIGRATING", 0)
 	})
 }
 
@@ -199,7 +238,7 @@ func TestRefusedOptInIsRemembered(t *testing.T) {
 		open(1) // it has refused
 		time.Sleep(refusalMemory - 1)
 		open(1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		open(2) // it has been long enough
 		open(2)
 		srv.mu.Lock()

@@ -18,7 +18,7 @@ func TestSharedLinkIsClosedAfterItsIdleTime(t *testing.T) {
 		e.Echo("second")
 		time.Sleep(time.Minute - 1)
 		t.wantConns(oldAddr, 1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		t.wantConns(oldAddr, 0)
 		e.Echo("third")
 		if got := t.dials(oldAddr); got != 2 {
