@@ -46,8 +46,7 @@ func TestDoAllocatesNothing(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := t.Context()
 	for name, test := range map[string]struct {
 		ctx   context.Context
 		watch bool
