@@ -68,6 +68,9 @@ type Result struct {
 	Seed uint64 `json:"seed"`
 	// GapMS is LongestGapMS by the phase in which the gap began.
 	GapMS Phases[float64] `json:"gap_ms"`
+	// OrdinaryGapMS is the longest time without an ordinary command, by phase. These
+	// share a connection, and the others have one each.
+	OrdinaryGapMS Phases[float64] `json:"ordinary_gap_ms"`
 	// GapOutsideStallsMS is LongestGapMS, but for the times in which the server held
 	// every reply back or accepted nobody after a cut.
 	GapOutsideStallsMS float64 `json:"gap_outside_stalls_ms"`

@@ -67,7 +67,7 @@ func (j *judge) incr(r *Result, t Terms) {
 	} else {
 		j.broken(i.Value != i.Acknowledged, "The INCRs don't add up: %d acknowledged, the counters have %d.", i.Acknowledged, i.Value)
 	}
-	j.broken(i.Mismatched > 0, "%s not what its INCRs add up to.", count(i.Mismatched, "counter is", "counters are"))
+	j.broken(i.Mismatched > 0, "%s add up to.", count(i.Mismatched, "counter is not what its INCRs", "counters are not what their INCRs"))
 	j.broken(r.SplitTransactions > 0, "%s executed in part.", count(r.SplitTransactions, "MULTI/EXEC unit was", "MULTI/EXEC units were"))
 }
 

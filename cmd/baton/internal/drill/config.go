@@ -111,6 +111,9 @@ func (c Config) Validate() error {
 		bad(d.value < 0, "%s %v is negative", d.flag, d.value)
 	}
 	bad(c.Grace <= 0, "--grace %v, want more than 0", c.Grace)
+	// A client that is told no address waits for half of the time it is told, and that
+	// is in whole seconds.
+	bad(c.Scenario == RebindNone && c.Grace%time.Second != 0, "--grace %v: rebind-none needs whole seconds", c.Grace)
 	bad(c.ReadTimeout <= 0, "--read-timeout %v, want more than 0", c.ReadTimeout)
 	bad(c.Interval <= 0, "--interval %v, want more than 0", c.Interval)
 	bad(c.Proxies < 1 || c.Proxies > 100, "%d proxies, want 1 to 100", c.Proxies)

@@ -53,7 +53,10 @@ func (w *witness) event(e maintsim.Event) {
 	m := Mark{At: w.clock.At(e.Time), Kind: MarkOther, Text: e.String()}
 	switch e.Kind {
 	case maintsim.EventNotice:
-		m.Kind, m.Text = MarkNotice, string(e.Notice)
+		m.Text = fmt.Sprintf("%s, told to %d connections", e.Notice, e.Connections)
+		if e.Connections > 0 {
+			m.Kind = MarkNotice
+		}
 		w.notices += int64(e.Connections)
 	case maintsim.EventStallBegin:
 		m.Kind, m.Text = MarkStallBegin, "replies stall"

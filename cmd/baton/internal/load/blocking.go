@@ -42,13 +42,18 @@ func newList(key string, slow bool) *list {
 
 // produce pushes numbered items, a few ahead of the consumer.
 func (w *worker) produce(ctx context.Context, l *list) {
-	defer close(l.pushing)
 	for range ahead {
 		l.room <- struct{}{}
 	}
 	lost := time.NewTimer(assumeLost)
 	defer lost.Stop()
-	for n := int64(0); w.running(ctx); n++ {
+	n := int64(0)
+	// The last item wakes the consumer, which then sees that it is the last.
+	defer func() {
+		close(l.pushing)
+		w.push(ctx, l, n)
+	}()
+	for ; w.running(ctx); n++ {
 		lost.Reset(assumeLost)
 		select {
 		case <-l.room:
@@ -59,18 +64,23 @@ func (w *worker) produce(ctx context.Context, l *list) {
 		if l.slow {
 			pause(ctx, time.Duration(w.rng.Int64N(int64(slowPush))))
 		}
-		b := w.begin(1)
-		cmd := w.client().RPush(ctx, l.key, l.key+"|"+strconv.FormatInt(n, 10))
-		switch w.end(ctx, b, cmd.Err()) {
-		case Acknowledged:
-			l.pushed.add(n)
-			if cmd.Val() < 1 {
-				w.rec.wrong++
-			}
-		case Unknown:
-			l.unsure.add(n)
-		case Failed:
+		w.push(ctx, l, n)
+	}
+}
+
+// push pushes item n.
+func (w *worker) push(ctx context.Context, l *list, n int64) {
+	b := w.begin(1)
+	cmd := w.client().RPush(ctx, l.key, l.key+"|"+strconv.FormatInt(n, 10))
+	switch w.end(ctx, b, cmd.Err()) {
+	case Acknowledged:
+		l.pushed.add(n)
+		if cmd.Val() < 1 {
+			w.rec.wrong++
 		}
+	case Unknown:
+		l.unsure.add(n)
+	case Failed:
 	}
 }
 
@@ -83,8 +93,8 @@ func (w *worker) consume(ctx context.Context, l *list) {
 		if over && ended.IsZero() {
 			ended = time.Now()
 		}
-		cmd := w.client().BLPop(ctx, blockFor, l.key)
-		switch err := cmd.Err(); {
+		reply, err := w.pop(ctx, l, over)
+		switch {
 		case errors.Is(err, redis.Nil):
 			if over {
 				return
@@ -103,11 +113,20 @@ func (w *worker) consume(ctx context.Context, l *list) {
 			}
 			continue
 		default:
-			w.take(l, cmd.Val())
+			w.take(l, reply)
 		}
 		failing = time.Time{}
-		w.rec.completed(w.rec.clock.Now())
+		w.rec.completed()
 	}
+}
+
+// pop takes the next item: it waits for one unless no more will come.
+func (w *worker) pop(ctx context.Context, l *list, over bool) ([]string, error) {
+	if !over {
+		return w.client().BLPop(ctx, blockFor, l.key).Result()
+	}
+	v, err := w.client().LPop(ctx, l.key).Result()
+	return []string{l.key, v}, err
 }
 
 // take books a served item.

@@ -52,7 +52,7 @@ type Load struct {
 	channels []*channel
 	watched  []*watched
 	subbed   sync.WaitGroup // subscribers that have not confirmed
-	busy     []uint64       // of all workers; set by Settle
+	busy     ticks          // of all workers; set by Settle
 }
 
 // a counter is incremented by INCR. Its base tells its values from those of others.

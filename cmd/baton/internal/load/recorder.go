@@ -34,7 +34,8 @@ type Recorder struct {
 	slotHist  *hdrhistogram.Histogram
 	slotCount slotCount
 
-	busy  []uint64 // a bit for each gapTick in which something completed
+	ordinary, session ticks // when ordinary commands completed, and when others did
+
 	wrong int64
 	stale int64
 	// idempotent counts single GETs and SETs that did not succeed.
@@ -88,17 +89,21 @@ func (r *Recorder) end(b stamp, commands int, ok bool) time.Duration {
 	_ = r.phase[b.phase].RecordValue(us) // within its range
 	_ = r.slotHist.RecordValue(us)       // within its range
 	r.slotCount.commands += int64(commands)
-	r.completed(now)
+	r.ordinary.add(now)
+	r.served(now)
 	return now
 }
 
-// completed notes that something completed now.
-func (r *Recorder) completed(now time.Duration) {
-	tick := int(now / gapTick)
-	for tick>>6 >= len(r.busy) {
-		r.busy = append(r.busy, make([]uint64, max(1024, len(r.busy)/2))...)
-	}
-	r.busy[tick>>6] |= 1 << (tick & 63)
+// completed notes that a command of a session completed now: one that blocks, or one
+// of an optimistic transaction.
+func (r *Recorder) completed() {
+	now := r.clock.Now()
+	r.session.add(now)
+	r.served(now)
+}
+
+// served notes that the server answers, for the first time after a cut perhaps.
+func (r *Recorder) served(now time.Duration) {
 	if back := r.clock.back.Load(); back != r.sawBack && int64(now) >= back {
 		r.sawBack = back
 		r.recovery = max(r.recovery, now-time.Duration(back))
@@ -142,17 +147,32 @@ func note(m map[string]int64, err error) {
 	m[msg]++
 }
 
-// longestGap is the longest time in [from, to) without a bit in busy.
-func longestGap(busy []uint64, from, to time.Duration) (gap, at time.Duration) {
-	last := int(from / gapTick)
-	end := int(to / gapTick)
-	best := func(next int) {
-		if d := time.Duration(next-last) * gapTick; d > gap {
-			gap, at = d, time.Duration(last)*gapTick
-		}
+// ticks has a bit for each gapTick in which something happened.
+type ticks []uint64
+
+func (t *ticks) add(now time.Duration) {
+	tick := int(now / gapTick)
+	for tick>>6 >= len(*t) {
+		*t = append(*t, make([]uint64, max(1024, len(*t)/2))...)
 	}
-	for w := last >> 6; w < len(busy) && w<<6 < end; w++ {
-		for word := busy[w]; word != 0; word &= word - 1 {
+	(*t)[tick>>6] |= 1 << (tick & 63)
+}
+
+// merge adds what is in o.
+func (t *ticks) merge(o ticks) {
+	if n := len(o) - len(*t); n > 0 {
+		*t = append(*t, make([]uint64, n)...)
+	}
+	for i, word := range o {
+		(*t)[i] |= word
+	}
+}
+
+// longestGap is the longest time in [from, to) in which nothing happened.
+func (t ticks) longestGap(from, to time.Duration) (gap time.Duration) {
+	last, end := int(from/gapTick), int(to/gapTick)
+	for w := last >> 6; w < len(t) && w<<6 < end; w++ {
+		for word := t[w]; word != 0; word &= word - 1 {
 			tick := w<<6 + bits.TrailingZeros64(word)
 			if tick <= last {
 				continue
@@ -160,10 +180,9 @@ func longestGap(busy []uint64, from, to time.Duration) (gap, at time.Duration) {
 			if tick >= end {
 				break
 			}
-			best(tick)
+			gap = max(gap, time.Duration(tick-last)*gapTick)
 			last = tick
 		}
 	}
-	best(end)
-	return gap, at
+	return max(gap, time.Duration(end-last)*gapTick)
 }

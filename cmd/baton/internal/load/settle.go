@@ -26,7 +26,7 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 	for i := range hist {
 		hist[i] = hdrhistogram.New(1, maxLatency, phaseDigits)
 	}
-	var busy []uint64
+	var ordinary, session ticks
 	for _, w := range l.workers {
 		rec := w.rec
 		r.WrongReplies += rec.wrong
@@ -42,12 +42,8 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 		for i := range hist {
 			hist[i].Merge(rec.phase[i])
 		}
-		if n := len(rec.busy) - len(busy); n > 0 {
-			busy = append(busy, make([]uint64, n)...)
-		}
-		for i, word := range rec.busy {
-			busy[i] |= word
-		}
+		ordinary.merge(rec.ordinary)
+		session.merge(rec.session)
 		if back := clock.back.Load(); back != 0 && rec.recovers {
 			if rec.sawBack != back {
 				r.NotRecovered++
@@ -55,7 +51,8 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 			r.RecoveryMS = max(r.RecoveryMS, account.Round(millis(rec.recovery), 1))
 		}
 	}
-	l.busy = busy
+	l.busy = append(l.busy, ordinary...)
+	l.busy.merge(session)
 	live := l.Live()
 	r.Commands = account.Commands{Sent: live.Sent, Acknowledged: live.Acknowledged, Failed: live.Failed, Unknown: live.Unknown}
 	r.DurationS = account.Round(end.Seconds(), 3)
@@ -67,21 +64,21 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 			bounds[i+1] = end
 		}
 	}
-	gap, _ := longestGap(busy, 0, end)
-	r.LongestGapMS = millis(gap)
+	r.LongestGapMS = millis(l.LongestGap(0, end))
 	for i, p := range []struct {
 		latency *account.Latency
 		gap     *float64
+		shared  *float64
 		seconds *float64
 	}{
-		{&r.LatencyUS.Before, &r.GapMS.Before, &r.PhaseS.Before},
-		{&r.LatencyUS.During, &r.GapMS.During, &r.PhaseS.During},
-		{&r.LatencyUS.After, &r.GapMS.After, &r.PhaseS.After},
+		{&r.LatencyUS.Before, &r.GapMS.Before, &r.OrdinaryGapMS.Before, &r.PhaseS.Before},
+		{&r.LatencyUS.During, &r.GapMS.During, &r.OrdinaryGapMS.During, &r.PhaseS.During},
+		{&r.LatencyUS.After, &r.GapMS.After, &r.OrdinaryGapMS.After, &r.PhaseS.After},
 	} {
 		h := hist[i]
 		*p.latency = account.Latency{P50: h.ValueAtQuantile(50), P99: h.ValueAtQuantile(99), P999: h.ValueAtQuantile(99.9), Max: h.Max()}
-		gap, _ := longestGap(busy, bounds[i], bounds[i+1])
-		*p.gap = millis(gap)
+		*p.gap = millis(l.LongestGap(bounds[i], bounds[i+1]))
+		*p.shared = millis(ordinary.longestGap(bounds[i], bounds[i+1]))
 		*p.seconds = account.Round((bounds[i+1] - bounds[i]).Seconds(), 3)
 	}
 }
@@ -89,8 +86,7 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 // LongestGap is the longest time between from and to in which no command completed.
 // It may be called after Settle.
 func (l *Load) LongestGap(from, to time.Duration) time.Duration {
-	gap, _ := longestGap(l.busy, from, to)
-	return gap
+	return l.busy.longestGap(from, to)
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

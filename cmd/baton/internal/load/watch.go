@@ -59,7 +59,7 @@ func (w *worker) watch(ctx context.Context, t *watched) {
 			continue
 		}
 		failing = time.Time{}
-		w.rec.completed(w.rec.clock.Now())
+		w.rec.completed()
 	}
 }
 

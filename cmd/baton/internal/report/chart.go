@@ -23,7 +23,7 @@ const (
 	phaseLine   = 32 // base line of the phases' names
 	laneTop     = 40
 	laneRow     = 13
-	plotTop     = laneTop + 4*laneRow + 8
+	plotTop     = laneTop + 5*laneRow + 8
 	plotHeight  = 210
 	plotBottom  = plotTop + plotHeight
 	chartHeight = plotBottom + 30
@@ -132,38 +132,68 @@ func timeStep(end time.Duration) time.Duration {
 	return 10 * time.Minute
 }
 
+// crowded is how many marks are too many for a line down from each of them.
+const crowded = 40
+
 // lane draws what happened, one row for each kind.
 func (c chart) lane() {
-	rows := []struct {
+	for i, row := range []struct {
 		name  string
 		color charts.Color
-		kind  drill.MarkKind
+		at    []time.Duration
+		lines bool // through the plot
 	}{
-		{"notices", blue, drill.MarkNotice},
-		{"handoffs", green, drill.MarkHandoff},
-		{"closes", violet, drill.MarkClosed},
-		{"cuts", red, drill.MarkCut},
-	}
-	for i, row := range rows {
+		{"notices", blue, c.marked(drill.MarkNotice), true},
+		{"handoffs", green, c.marked(drill.MarkHandoff), false},
+		{"closes", violet, c.marked(drill.MarkClosed), true},
+		{"cuts", red, c.marked(drill.MarkCut), true},
+		{"failures", red, c.failures(), false},
+	} {
 		y := laneTop + i*laneRow + laneRow/2
 		c.textLeftOf(row.name, plotLeft-8, y+4, 8.5, faint)
 		c.p.LineStroke([]charts.Point{{X: plotLeft, Y: y}, {X: plotRight, Y: y}}, grid, 1)
 		last := -10
-		for _, m := range c.rep.Marks {
-			if m.Kind != row.kind {
-				continue
-			}
-			x := c.x(m.At)
+		for _, at := range row.at {
+			x := c.x(at)
 			if x-last < 2 {
 				continue // the same pixels
 			}
 			last = x
+			if len(row.at) > crowded {
+				c.vertical(x, y-4, y+4, row.color, 1.5)
+				continue
+			}
 			c.p.FilledDiamond(x, y, 8, 8, row.color, row.color, 1)
-			if row.name != "handoffs" {
+			if row.lines {
 				c.p.DashedLineStroke([]charts.Point{{X: x, Y: y + 5}, {X: x, Y: plotBottom}}, row.color.WithAlpha(70), 1, []float64{2, 3})
 			}
 		}
 	}
+	c.phases()
+}
+
+// marked is when something of that kind happened.
+func (c chart) marked(kind drill.MarkKind) (at []time.Duration) {
+	for _, m := range c.rep.Marks {
+		if m.Kind == kind {
+			at = append(at, m.At)
+		}
+	}
+	return at
+}
+
+// failures is when commands failed or were not answered.
+func (c chart) failures() (at []time.Duration) {
+	for _, s := range c.rep.Samples {
+		if s.Failed > 0 {
+			at = append(at, s.At+c.rep.Width/2)
+		}
+	}
+	return at
+}
+
+// phases names the phases above the lane.
+func (c chart) phases() {
 	for _, ph := range []struct {
 		name string
 		from time.Duration
@@ -300,7 +330,7 @@ func power(us int64) string {
 	return fmt.Sprintf("%d s", us/1_000_000)
 }
 
-// throughputChart draws commands a second over time, and those that failed.
+// throughputChart draws commands a second over time.
 func throughputChart(rep *drill.Report) (template.HTML, error) {
 	c := newChart(rep)
 	c.background()
@@ -322,21 +352,8 @@ func throughputChart(rep *drill.Report) (template.HTML, error) {
 			return "", err
 		}
 	}
-	failed := false
-	for _, s := range rep.Samples {
-		if s.Failed > 0 {
-			failed = true
-			x := c.x(s.At + rep.Width/2)
-			y := min(sc.y(float64(s.Failed)*perSecond), plotBottom-4)
-			c.p.FilledRect(x-1, y, x+2, plotBottom, red, red, 0)
-		}
-	}
 	c.lane()
-	names, keys := []string{"commands a second"}, colors
-	if failed {
-		names, keys = append(names, "failed or unknown"), append(keys, red)
-	}
-	c.legend(names, keys)
+	c.legend([]string{"commands a second"}, colors)
 	return c.svg()
 }
 

@@ -20,6 +20,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"thousands": account.Thousands,
 	"micros":    account.Micros,
 	"millis":    func(ms float64) string { return account.Micros(int64(ms * 1000)) },
+	"whole":     func(v float64) string { return account.Thousands(int64(v)) },
 	"seconds":   func(s float64) string { return fmt.Sprintf("%.1f s", s) },
 	"at":        func(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) },
 }).Parse(pageText))

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/baton-go/redis/cmd/baton/internal/account"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// baton runs the program and returns what it leaves.
+func baton(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// Bad usage is told clearly, with an exit code of its own and before anything is
+// started.
+func TestBadUsage(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"drll", `^baton: unknown command "drll"\nSee "baton --help"`},
+		{"drill now", `^baton: unknown command "now" for "baton drill"\nSee "baton drill --help"`},
+		{"drill --scenaro rebind", `unknown flag: --scenaro`},
+		{"drill --workers many", `invalid argument "many" for "--workers"`},
+		{"drill --duration 5", `invalid argument "5" for "--duration"`},
+		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, failover-cut, silent-cut, quiet`},
+		{"drill --server /no/such/server", `--server "/no/such/server" is neither`},
+		{"drill --server localhost:port", `--server "localhost:port" is neither`},
+		{"drill --workers 7", `7 workers, want 8`},
+		{"drill --maintnotifications on", `unknown mode of maintenance notifications "on", want auto, enabled or disabled`},
+		{"drill --duration 2s", `--duration 2s is too short`},
+		{"drill --json no/such/folder/x.json", `--json: open`},
+		{"drill --report no/such/folder/x.html", `--report: open`},
+		{"drill --report -", `--report wants a file`},
+		{"sim --schedule migrate,dance", `--schedule: unknown scenario "dance"`},
+		{"sim --schedule quiet", `--schedule: unknown scenario "quiet"`},
+		{"sim --every -1s", `--every -1s is negative`},
+		{"sim --hosts 8.8.8.8", `no loopback address`},
+		{"sim --server nothing", `--server "nothing" is neither`},
+		{"version please", `unknown command "please"`},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			code, stdout, stderr := baton(t, strings.Fields(tt.args)...)
+			if code != exitUsage || stdout != "" {
+				t.Errorf("exit code %d, stdout %q", code, stdout)
+			}
+			if !regexp.MustCompile(tt.want).MatchString(stderr) || !strings.Contains(stderr, "--help") {
+				t.Errorf("stderr %q, want %q and a hint at --help", stderr, tt.want)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for args, want := range map[string]string{
+		"":             "Run a load through the client",
+		"--help":       "Simulate a database that any client",
+		"drill --help": "rolling-upgrade  migrate, failover and rebind, once per node",
+		"sim --help":   "failover-cut [outage=1s]",
+		"version":      " go1.",
+	} {
+		code, stdout, stderr := baton(t, strings.Fields(args)...)
+		if code != exitOK || !strings.Contains(stdout, want) || stderr != "" {
+			t.Errorf("baton %s: exit code %d, no %q in %q, stderr %q", args, code, want, stdout, stderr)
+		}
+	}
+}
+
+var briefRebind = strings.Fields("drill --scenario rebind --workers 16 --grace 500ms --duration 1700ms")
+
+// Where the JSON goes to stdout, nothing else does.
+func TestDrillWritesWhatItIsAskedFor(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "report.html")
+	code, stdout, stderr := baton(t, append(briefRebind, "--json", "-", "--report", page)...)
+	if code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	var r account.Result
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatalf("%v in %q", err, stdout)
+	}
+	if !r.OK || r.Scenario != "rebind" || r.Commands.Acknowledged == 0 {
+		t.Errorf("account = %+v", r)
+	}
+	for _, want := range []string{"before ", "\nOK: ", "\nReport: " + page} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in %q", want, stderr)
+		}
+	}
+	if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("report: %v, %d bytes", err, len(b))
+	}
+}
+
+func TestQuietDrillPrintsItsTable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.json")
+	code, stdout, stderr := baton(t, append(briefRebind, "--quiet", "--json", file)...)
+	if code != exitOK || stderr != "" {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+	if !strings.Contains(stdout, "\nOK: ") || !strings.Contains(stdout, "\nJSON: "+file) {
+		t.Errorf("stdout %q", stdout)
+	}
+	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"ok": true`)) {
+		t.Errorf("JSON: %v, %s", err, b)
+	}
+}
+
+func TestFailedDrillExitsWithOne(t *testing.T) {
+	args := "drill -q --scenario migrate --lead 50ms --stall 1s --read-timeout 150ms --workers 16 --duration 2500ms --maintnotifications disabled"
+	code, stdout, _ := baton(t, strings.Fields(args)...)
+	if code != exitFailed || !strings.Contains(stdout, "\nNOT OK:\n  - ") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+}
+
+// A drill without a server leaves no empty files.
+func TestDrillWithoutServer(t *testing.T) {
+	dir := t.TempDir()
+	code, stdout, stderr := baton(t, "drill", "-q", "--server", "127.0.0.1:1",
+		"--json", filepath.Join(dir, "x.json"), "--report", filepath.Join(dir, "x.html"))
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// The simulator does what is typed, and says so.
+func TestSimTakesOrders(t *testing.T) {
+	in, orders := io.Pipe()
+	said, out := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"sim", "--stall", "10ms", "--lead", "0s", "--grace", "50ms"}, in, out, io.Discard)
+		_ = out.Close()
+	}()
+	lines := bufio.NewScanner(said)
+	waitFor := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("it never said %q: %v", want, lines.Err())
+	}
+	order := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(orders, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitFor("clients connect to 127.0.0.1:")
+	order("migrate stall=5ms")
+	waitFor("MIGRATING seq=")
+	waitFor("migrate is over")
+	order("rebind")
+	waitFor("MOVING seq=")
+	waitFor("rebind is over")
+	order("dance")
+	waitFor(`unknown scenario "dance"`)
+	order("rebind grace=soon")
+	waitFor("grace wants a time")
+	order("rebind pace=1s")
+	waitFor(`unknown option "pace"`)
+	order("stats")
+	waitFor("0 connections")
+	order("quit")
+	waitFor("closed")
+	if c := <-code; c != exitOK {
+		t.Errorf("exit code %d", c)
+	}
+	_ = orders.Close()
+}
+
+// With a schedule the simulator works by itself, and ends when it is interrupted.
+func TestSimKeepsItsSchedule(t *testing.T) {
+	said, out := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	code := make(chan int, 1)
+	go func() {
+		args := []string{"sim", "--stall", "5ms", "--lead", "0s", "--every", "20ms", "--schedule", "migrate,failover"}
+		code <- run(ctx, args, strings.NewReader(""), out, io.Discard)
+		_ = out.Close()
+	}()
+	var log strings.Builder
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		log.WriteString(lines.Text() + "\n")
+		if strings.Count(log.String(), "failover is over") == 2 {
+			cancel()
+		}
+	}
+	if n := strings.Count(log.String(), "migrate is over"); n < 2 {
+		t.Errorf("%d migrations:\n%s", n, log.String())
+	}
+	if c := <-code; c != exitOK {
+		t.Errorf("exit code %d", c)
+	}
+}
