@@ -1,12 +1,15 @@
 package endpoint
 
 import (
+	"context"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/baton-go/redis/internal/lane"
 	"github.com/baton-go/redis/internal/simnet"
+	"github.com/baton-go/redis/maintnotifications"
 )
 
 // The old link serves until the new one is ready; then it drains. Nobody notices.
@@ -127,24 +130,36 @@ func TestHandoffWorkersLeaveAfterTheirRest(t *testing.T) {
 	})
 }
 
-// A resting worker that is given work at the moment its rest ends does it.
+// A resting worker that is given work at the moment its rest ends does it, whichever
+// it sees first.
 func TestHandoffAtTheEndOfARest(t *testing.T) {
-	for _, early := range []time.Duration{time.Nanosecond, 0} {
-		for range 20 {
-			bubble(t, func(t *tester) {
-				first, second := t.server(oldAddr), t.server(newAddr)
-				t.server(otherAddr)
-				e := t.endpoint()
-				e.Return(e.Borrow(5)...)
-				first.PushOne("MOVING", 1, 5, newAddr)
-				t.wantConns(newAddr, 5)
-				time.Sleep(workerRest - early)
-				second.PushOne("MOVING", 2, 5, otherAddr)
-				t.wantConns(otherAddr, 5)
-				t.wantConns(newAddr, 0)
-				e.Close()
-			})
-		}
+	for i := range 200 {
+		bubble(t, func(t *tester) {
+			e := t.endpoint()
+			enqueue := func(n int) {
+				for range n {
+					e.enqueue(job{link: 1 << 40, targets: []string{newAddr}}) // of a link that has died
+				}
+			}
+			enqueue(3)
+			if got := e.workersNow(); got != 3 {
+				t.Errorf("got %d workers, want 3", got)
+			}
+			time.Sleep(workerRest)
+			enqueue(1 + i%3)
+			synctest.Wait()
+			e.mu.Lock()
+			if len(e.jobs) != 0 || e.busy != 0 || len(e.wake) != 0 || e.workers != e.resting {
+				t.Errorf("%d jobs are left, %d calls to wake up; %d workers, %d busy, %d resting",
+					len(e.jobs), len(e.wake), e.workers, e.busy, e.resting)
+			}
+			e.mu.Unlock()
+			time.Sleep(workerRest)
+			if got := e.workersNow(); got != 0 {
+				t.Errorf("got %d workers after their rest, want 0", got)
+			}
+			e.Close()
+		})
 	}
 }
 
@@ -259,6 +274,60 @@ func TestHandoffOfALinkThatDiedMeanwhile(t *testing.T) {
 		if got := len(t.net.Conns(newAddr)); got > 5 {
 			t.Errorf("got %d connections to the target, want at most 5", got)
 		}
+		e.Close()
+	})
+}
+
+// While a handoff was slow the lane has got a link by itself: that one stays.
+func TestHandoffThatComesTooLate(t *testing.T) {
+	bubble(t, func(t *tester) {
+		before, _ := t.server(oldAddr), t.server(newAddr)
+		dial := t.cfg.Dial
+		t.cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			nc, err := dial(ctx, network, addr)
+			if t.dials(newAddr) == 1 {
+				time.Sleep(3 * time.Second)
+			}
+			return nc, err
+		}
+		e := t.endpoint()
+		e.Echo("first")
+		before.Push("MOVING", 1, 15, newAddr)
+		synctest.Wait()
+		t.net.Cut(oldAddr, simnet.RST)
+		synctest.Wait()
+		e.Echo("second")
+		l := e.Shared().Current()
+		time.Sleep(5 * time.Second)
+		if e.Shared().Current() != l || !l.Alive() {
+			t.Error("a late handoff has replaced a good link")
+		}
+		t.wantConns(newAddr, 1)
+		e.Close()
+	})
+}
+
+// A target that fails again and again is not tried for every link.
+func TestHandoffStopsAtAnOpenBreaker(t *testing.T) {
+	bubble(t, func(t *tester) {
+		before, _ := t.server(oldAddr), t.server(newAddr)
+		t.net.Refuse(newAddr, true)
+		t.cfg.Maint.CircuitBreakerFailureThreshold = 2
+		manager, err := maintnotifications.NewManager(t.cfg.Maint, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.cfg.Manager = manager
+		e := t.endpoint()
+		e.Return(e.Borrow(10)...)
+		before.PushOne("MOVING", 1, 15, newAddr)
+		time.Sleep(10 * time.Second)
+		if got := t.dials(newAddr); got < 2 || got > 4 {
+			t.Errorf("got %d dials of a target that refuses, want 2 and what was under way", got)
+		}
+		t.wantConns(oldAddr, 10) // they serve until the deadline
+		time.Sleep(10 * time.Second)
+		t.wantConns(oldAddr, 0)
 		e.Close()
 	})
 }

@@ -306,6 +306,10 @@ func TestHandshakeRefused(t *testing.T) {
 		"loading later":       {helloReply + "-LOADING Redis is loading the dataset in memory\r\n", "SELECT", false},
 		"another protocol":    {"%1\r\n+proto\r\n:2\r\n" + ok, "HELLO", false},
 		"strange HELLO reply": {ok + ok, "HELLO", false},
+		"strange HELLO key":   {"%1\r\n*1\r\n:1\r\n:3\r\n" + ok, "HELLO", false},
+		"strange HELLO value": {"%2\r\n+server\r\n+redis\r\n+proto\r\n+three\r\n" + ok, "HELLO", false},
+		"strange HELLO id":    {"%2\r\n+id\r\n*0\r\n+proto\r\n:3\r\n" + ok, "HELLO", false},
+		"strange HELLO name":  {"%2\r\n+server\r\n*0\r\n+proto\r\n:3\r\n" + ok, "HELLO", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *tester) {
