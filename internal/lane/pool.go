@@ -336,11 +336,30 @@ func (p *Pool) join(l *link.Link) *Lease {
 func (p *Pool) settle(l *Lease) {
 	switch {
 	case p.serve(l):
-	case l.retired || p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle:
+	case l.retired, p.hasSurplus(), p.cfg.MaxIdle > 0 && len(p.idle) >= p.cfg.MaxIdle:
 		p.remove(l)
 	default:
 		p.rest(l)
 	}
+}
+
+// hasSurplus tells whether there are more links than may be lent at one time, as
+// handoffs can leave behind; mu is held.
+func (p *Pool) hasSurplus() bool {
+	most := p.cfg.Size
+	if p.cfg.MaxActive > 0 {
+		most = min(most, p.cfg.MaxActive)
+	}
+	usable := len(p.members)
+	if usable <= most { // as ever outside handoffs
+		return false
+	}
+	for _, l := range p.members {
+		if l.retired {
+			usable-- // it goes when it is put back
+		}
+	}
+	return usable > most
 }
 
 // serve gives a free link to the one who waits longest for one; false: nobody does.
@@ -408,7 +427,8 @@ func (p *Pool) Put(l *Lease, reuse bool) {
 }
 
 // Add takes a link into the pool that was opened elsewhere: the replacement in a
-// handoff. It may exceed MaxActive and MaxIdle until the link it replaces is retired.
+// handoff. It may exceed Size, MaxActive and MaxIdle until the link it replaces is
+// retired.
 func (p *Pool) Add(l *link.Link) bool {
 	p.mu.Lock()
 	if p.closed || !l.Alive() {

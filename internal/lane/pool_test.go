@@ -587,3 +587,23 @@ func TestPoolManyAtOnce(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A replacement can come too late: its link has died, and another one was dialled.
+func TestPoolClosesWhatHandoffsLeaveOver(t *testing.T) {
+	bubble(t, func(t *tester) {
+		p := t.pool(PoolConfig{Size: 3})
+		for range 5 {
+			old := p.Borrow()
+			next := t.link() // its handoff has begun
+			p.p.Put(old, false)
+			held := []*Lease{p.Borrow(), p.Borrow(), p.Borrow()}
+			p.p.Add(next)
+			p.p.Retire(old.Link)
+			for _, l := range held {
+				p.p.Put(l, true)
+			}
+			t.wantConns(3)
+		}
+		p.Close()
+	})
+}
