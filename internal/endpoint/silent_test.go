@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,5 +170,84 @@ func TestSilentPeerTakesItsIdleLinksAlong(t *testing.T) {
 		e.Return(all[3])
 		e.Return(e.Borrow(1)...)
 		e.Close()
+	})
+}
+
+func TestSuspicionsAreActedUponEverMoreRarely(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		e := t.endpoint()
+		e.Demoted(nil) // of nothing
+		e.Echo("first")
+		for range 100 { // of a server that says READONLY all the time
+			e.Demoted(e.Shared().Current())
+			time.Sleep(100 * time.Millisecond)
+		}
+		if got := t.dials(oldAddr); got != 1+4 { // at 0, 1, 3 and 7 s
+			t.Errorf("got %d dials in 10s, want the first and 4 more", got)
+		}
+		time.Sleep(suspectMemory)
+		for range 15 {
+			e.Demoted(nil)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if got := t.dials(oldAddr); got != 1+4+2 {
+			t.Errorf("got %d dials, want 2 more after a quiet minute", got)
+		}
+		t.wantConns(oldAddr, 1)
+		e.Close()
+	})
+}
+
+// A counting resolver counts.
+type countingResolver struct {
+	Resolver
+	asked atomic.Int64
+}
+
+func (r *countingResolver) LookupHost(ctx context.Context, host string) ([]string, error) {
+	r.asked.Add(1)
+	return r.Resolver.LookupHost(ctx, host)
+}
+
+func TestDNSIsLookedAtOftenAfterMaintenance(t *testing.T) {
+	bubble(t, func(t *tester) {
+		srv := t.server(oldAddr)
+		t.server(newAddr)
+		t.cfg.Addr = "db.example:6379"
+		t.net.Hosts.Set("db.example", "10.0.0.1")
+		r := &countingResolver{Resolver: t.net}
+		t.cfg.Resolver = r
+		e := t.endpoint()
+		e.Echo("first")
+		want := func(n int64) {
+			t.Helper()
+			synctest.Wait()
+			if got := r.asked.Load(); got != n {
+				t.Errorf("got %d look-ups after %v, want %d", got, time.Since(t.start), n)
+			}
+		}
+		time.Sleep(65 * time.Second)
+		want(2)
+		srv.Push("MIGRATING", 1, 5, "1")
+		srv.Push("MIGRATED", 1, "1")
+		time.Sleep(dnsSoon)
+		want(3)
+		time.Sleep(dnsSoonFor)
+		want(2 + 20)
+		time.Sleep(dnsEvery)
+		want(2 + 20 + 1)
+
+		srv.Push("FAILING_OVER", 2, 0, "1")
+		srv.Push("FAILED_OVER", 2, "1")
+		t.net.Hosts.Set("db.example", "10.0.0.2")
+		time.Sleep(2*dnsSoon + time.Second)
+		if got := e.Peer(); got != newAddr {
+			t.Errorf("the lane leads to %q, want %s", got, newAddr)
+		}
+		e.Close()
+		asked := r.asked.Load()
+		time.Sleep(time.Hour)
+		want(asked)
 	})
 }
