@@ -108,24 +108,25 @@ func TestHandoffOfPooledLinks(t *testing.T) {
 func TestHandoffWorkersLeaveAfterTheirRest(t *testing.T) {
 	bubble(t, func(t *tester) {
 		before, _ := t.server(oldAddr), t.server(newAddr)
+		t.net.SetLatency(newAddr, 10*time.Millisecond) // 40 ms for each handoff
 		e := t.endpoint()
 		e.Return(e.Borrow(10)...)
-		if got := e.workersNow(); got != 0 {
-			t.Errorf("got %d workers without work", got)
+		want := func(at time.Duration, workers int) {
+			t.Helper()
+			time.Sleep(at - time.Since(t.start))
+			if got := e.workersNow(); got != workers {
+				t.Errorf("got %d workers after %v, want %d", got, at, workers)
+			}
 		}
+		want(0, 0)
 		before.PushOne("MOVING", 1, 15, newAddr)
-		t.wantConns(newAddr, 10) // it takes no time
-		if got := e.workersNow(); got != 3 {
-			t.Errorf("got %d workers, want 3", got)
-		}
-		time.Sleep(workerRest - 1)
-		if got := e.workersNow(); got != 3 {
-			t.Errorf("got %d workers before their rest is over, want 3", got)
-		}
-		time.Sleep(time.Nanosecond)
-		if got := e.workersNow(); got != 0 {
-			t.Errorf("got %d workers after %v, want 0", got, workerRest)
-		}
+		want(time.Millisecond, 3)
+		// Three rounds of three, then one: two workers begin their rest at 120 ms.
+		want(120*time.Millisecond+workerRest-1, 3)
+		want(120*time.Millisecond+workerRest, 1)
+		want(160*time.Millisecond+workerRest-1, 1)
+		want(160*time.Millisecond+workerRest, 0)
+		t.wantConns(newAddr, 10)
 		e.Close()
 	})
 }
@@ -141,10 +142,8 @@ func TestHandoffAtTheEndOfARest(t *testing.T) {
 					e.enqueue(job{link: 1 << 40, targets: []string{newAddr}}) // of a link that has died
 				}
 			}
-			enqueue(3)
-			if got := e.workersNow(); got != 3 {
-				t.Errorf("got %d workers, want 3", got)
-			}
+			enqueue(3) // for 1 to 3 workers, as it happens
+			synctest.Wait()
 			time.Sleep(workerRest)
 			enqueue(1 + i%3)
 			synctest.Wait()
