@@ -57,6 +57,8 @@ type Cmdable interface {
 	ListCmdable
 	SetCmdable
 	SortedSetCmdable
+	GeoCmdable
+	StreamCmdable
 	ScriptingFunctionsCmdable
 	PubSubCmdable
 }
@@ -341,6 +343,65 @@ type SortedSetCmdable interface {
 	ZUnion(ctx context.Context, store ZStore) *StringSliceCmd
 	ZUnionStore(ctx context.Context, dest string, store *ZStore) *IntCmd
 	ZUnionWithScores(ctx context.Context, store ZStore) *ZSliceCmd
+}
+
+// GeoCmdable are the commands for places.
+type GeoCmdable interface {
+	GeoAdd(ctx context.Context, key string, geoLocation ...*GeoLocation) *IntCmd
+	GeoDist(ctx context.Context, key, member1, member2, unit string) *FloatCmd
+	GeoHash(ctx context.Context, key string, members ...string) *StringSliceCmd
+	GeoPos(ctx context.Context, key string, members ...string) *GeoPosCmd
+	GeoRadius(ctx context.Context, key string, longitude, latitude float64, query *GeoRadiusQuery) *GeoLocationCmd
+	GeoRadiusByMember(ctx context.Context, key, member string, query *GeoRadiusQuery) *GeoLocationCmd
+	GeoRadiusByMemberStore(ctx context.Context, key, member string, query *GeoRadiusQuery) *IntCmd
+	GeoRadiusStore(ctx context.Context, key string, longitude, latitude float64, query *GeoRadiusQuery) *IntCmd
+	GeoSearch(ctx context.Context, key string, q *GeoSearchQuery) *StringSliceCmd
+	GeoSearchLocation(ctx context.Context, key string, q *GeoSearchLocationQuery) *GeoSearchLocationCmd
+	GeoSearchStore(ctx context.Context, key, store string, q *GeoSearchStoreQuery) *IntCmd
+}
+
+// StreamCmdable are the commands for streams.
+type StreamCmdable interface {
+	XAck(ctx context.Context, stream, group string, ids ...string) *IntCmd
+	XAckDel(ctx context.Context, stream, group, mode string, ids ...string) *SliceCmd
+	XAdd(ctx context.Context, a *XAddArgs) *StringCmd
+	XAutoClaim(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimCmd
+	XAutoClaimJustID(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimJustIDCmd
+	XAutoClaimWithDeleted(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimWithDeletedCmd
+	XCfgSet(ctx context.Context, a *XCfgSetArgs) *StatusCmd
+	XClaim(ctx context.Context, a *XClaimArgs) *XMessageSliceCmd
+	XClaimJustID(ctx context.Context, a *XClaimArgs) *StringSliceCmd
+	XDel(ctx context.Context, stream string, ids ...string) *IntCmd
+	XDelEx(ctx context.Context, stream, mode string, ids ...string) *SliceCmd
+	XGroupCreate(ctx context.Context, stream, group, start string) *StatusCmd
+	XGroupCreateConsumer(ctx context.Context, stream, group, consumer string) *IntCmd
+	XGroupCreateMkStream(ctx context.Context, stream, group, start string) *StatusCmd
+	XGroupDelConsumer(ctx context.Context, stream, group, consumer string) *IntCmd
+	XGroupDestroy(ctx context.Context, stream, group string) *IntCmd
+	XGroupSetID(ctx context.Context, stream, group, start string) *StatusCmd
+	XInfoConsumers(ctx context.Context, key, group string) *XInfoConsumersCmd
+	XInfoGroups(ctx context.Context, key string) *XInfoGroupsCmd
+	XInfoStream(ctx context.Context, key string) *XInfoStreamCmd
+	XInfoStreamFull(ctx context.Context, key string, count int) *XInfoStreamFullCmd
+	XLen(ctx context.Context, stream string) *IntCmd
+	XNack(ctx context.Context, a *XNackArgs) *IntCmd
+	XPending(ctx context.Context, stream, group string) *XPendingCmd
+	XPendingExt(ctx context.Context, a *XPendingExtArgs) *XPendingExtCmd
+	XRange(ctx context.Context, stream, start, stop string) *XMessageSliceCmd
+	XRangeN(ctx context.Context, stream, start, stop string, count int64) *XMessageSliceCmd
+	XRead(ctx context.Context, a *XReadArgs) *XStreamSliceCmd
+	XReadGroup(ctx context.Context, a *XReadGroupArgs) *XStreamSliceCmd
+	XReadStreams(ctx context.Context, streams ...string) *XStreamSliceCmd
+	XRevRange(ctx context.Context, stream, start, stop string) *XMessageSliceCmd
+	XRevRangeN(ctx context.Context, stream, start, stop string, count int64) *XMessageSliceCmd
+	XTrimMaxLen(ctx context.Context, key string, maxLen int64) *IntCmd
+	XTrimMaxLenApprox(ctx context.Context, key string, maxLen, limit int64) *IntCmd
+	XTrimMaxLenApproxMode(ctx context.Context, key string, maxLen, limit int64, mode string) *IntCmd
+	XTrimMaxLenMode(ctx context.Context, key string, maxLen int64, mode string) *IntCmd
+	XTrimMinID(ctx context.Context, key, minID string) *IntCmd
+	XTrimMinIDApprox(ctx context.Context, key, minID string, limit int64) *IntCmd
+	XTrimMinIDApproxMode(ctx context.Context, key, minID string, limit int64, mode string) *IntCmd
+	XTrimMinIDMode(ctx context.Context, key, minID, mode string) *IntCmd
 }
 
 // ScriptingFunctionsCmdable are the commands for scripts and functions.

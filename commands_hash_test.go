@@ -4,15 +4,15 @@ import "time"
 
 // account is a struct as HSet and Scan take it.
 type account struct {
-	Name    string        `redis:"name"`
-	Age     int           `redis:"age"`
-	Email   string        `redis:"email,omitempty"`
-	Idle    time.Duration `redis:"idle,omitempty"`
-	Since   time.Time     `redis:"since,omitempty"`
-	Active  bool          `redis:"active"`
-	Ignored string        `redis:"-"`
-	Untaged string
-	private string `redis:"private"` //nolint:unused // it must be left alone
+	Name     string        `redis:"name"`
+	Age      int           `redis:"age"`
+	Email    string        `redis:"email,omitempty"`
+	Idle     time.Duration `redis:"idle,omitempty"`
+	Since    time.Time     `redis:"since,omitempty"`
+	Active   bool          `redis:"active"`
+	Ignored  string        `redis:"-"`
+	Untagged string
+	private  string `redis:"private"`
 }
 
 func hashCases() []commandCase {
@@ -32,7 +32,7 @@ func hashCases() []commandCase {
 		{name: "HSet/slice", call: func(c commander) Cmder { return c.HSet(bg, "h", []string{"a", "1", "b", "2"}) }, args: "hset h a 1 b 2", want: int64(2)},
 		{name: "HSet/map", call: func(c commander) Cmder { return c.HSet(bg, "h", map[string]any{"a": true}) }, args: "hset h a 1", want: int64(1)},
 		{name: "HSet/struct", call: func(c commander) Cmder {
-			return c.HSet(bg, "h", account{Name: "ann", Age: 7, Active: true, Ignored: "x", Untaged: "y"})
+			return c.HSet(bg, "h", account{Name: "ann", Age: 7, Active: true, Ignored: "x", Untagged: "y", private: "z"})
 		}, args: "hset h name ann age 7 active 1", want: int64(3)},
 		{name: "HSet/pointer", call: func(c commander) Cmder {
 			return c.HSet(bg, "h", &account{Name: "ann", Email: "a@b", Idle: time.Second, Since: time.Unix(0, 0).UTC()})

@@ -44,6 +44,9 @@ func (tc commandCase) knows(info map[string]string) bool {
 func TestCommandsOnServers(t *testing.T) {
 	for _, name := range realserver.All() {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != realserver.Redis8 {
+				t.Skip("short: one server only")
+			}
 			srv := realserver.Start(t, name)
 			for _, protocol := range []int{2, 3} {
 				t.Run(fmt.Sprintf("RESP%d", protocol), func(t *testing.T) {
@@ -135,7 +138,8 @@ func TestRecordReplies(t *testing.T) {
 		if tc.unfit || version(tc.since) > version("8.0") {
 			continue
 		}
-		line := tc.name
+		var line strings.Builder
+		line.WriteString(tc.name)
 		for _, hello := range []string{"hello 2", "hello 3"} {
 			nc, err := net.Dial("tcp", srv.Addr())
 			if err != nil {
@@ -144,16 +148,17 @@ func TestRecordReplies(t *testing.T) {
 			for _, setup := range append([]string{"flushall", "script flush", hello}, tc.setup...) {
 				exchange(t, nc, NewCmd(bg, words(setup)...))
 			}
-			line += fmt.Sprintf(" %q", exchange(t, nc, captured(t, tc)))
+			fmt.Fprintf(&line, " %q", exchange(t, nc, captured(t, tc)))
 			_ = nc.Close()
 		}
-		lines[tc.name] = line
+		lines[tc.name] = line.String()
 	}
-	text := "# Replies of redis-8.0 in RESP2 and RESP3 by case; see TestRecordReplies.\n"
+	var text strings.Builder
+	text.WriteString("# Replies of redis-8.0 in RESP2 and RESP3 by case; see TestRecordReplies.\n")
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		text += lines[name] + "\n"
+		text.WriteString(lines[name] + "\n")
 	}
-	if err := os.WriteFile(repliesFile, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(repliesFile, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -166,21 +166,6 @@ func ExampleScript_Run() {
 	// 10 <nil>
 }
 
-func ExampleClient_Pipelined() {
-	ctx := context.Background()
-	rdb, end := exampleClient()
-	defer end()
-
-	var visits *redis.IntCmd
-	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		visits = p.Incr(ctx, "visits")
-		p.Expire(ctx, "visits", time.Hour)
-		return nil
-	})
-	fmt.Println(visits.Val(), err)
-	// Output: 1 <nil>
-}
-
 func ExampleNewCmdResult() {
 	// A fake for tests answers with commands that are answered already.
 	get := func(key string) *redis.StringCmd {
