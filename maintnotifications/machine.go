@@ -89,6 +89,12 @@ const (
 	pollShare    = 20              // or this part of the window
 	pollPatience = 5 * time.Second // a look-up without an answer is repeated after this
 
+	// Where DNS has shown nothing new, the configured address is tried shortly before
+	// the deadline: another node may have taken the address over as it is, and then
+	// nothing should be in flight on the old links when they close.
+	fallbackShare = 10 // this part of the window before the deadline
+	maxFallback   = time.Second
+
 	closedMemory = 2 * time.Minute // a late opening is recognised as stale this long
 
 	// Bounds of the tables, against a server gone mad. Real ones hold a few.
