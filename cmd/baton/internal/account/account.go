@@ -87,6 +87,8 @@ type Result struct {
 	NotRecovered int64 `json:"not_recovered"`
 	// SplitTransactions counts MULTI/EXEC units that were executed in part.
 	SplitTransactions int64 `json:"split_transactions"`
+	// History is the account of the keys that several workers read and write.
+	History History `json:"history"`
 }
 
 // Commands counts commands. Sent is the sum of the others.
@@ -133,6 +135,15 @@ type Blocking struct {
 	Left       int64 `json:"left"`   // still in the list at the end
 	Duplicated int64 `json:"duplicated"`
 	Unknown    int64 `json:"unknown"` // BLPOPs sent and not answered
+}
+
+// History counts what was recorded of keys with several writers, and the keys whose
+// history no order of the commands explains.
+type History struct {
+	Operations int64 `json:"operations"`
+	Keys       int64 `json:"keys"`
+	Violations int64 `json:"violations"`
+	Unchecked  int64 `json:"unchecked"` // keys the check had no time for
 }
 
 // Phases holds one value for each phase of a drill.

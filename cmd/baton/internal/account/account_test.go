@@ -70,6 +70,7 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 	}{
 		{"wrong reply", balanced, announced, func(r *Result) { r.WrongReplies = 1 }, "1 reply was not the command's own."},
 		{"stale read", balanced, announced, func(r *Result) { r.StaleReads = 2 }, "2 replies were older than"},
+		{"no order", balanced, announced, func(r *Result) { r.History.Violations = 1 }, "1 key has a history that no order"},
 		{"failed", balanced, announced, func(r *Result) { r.Commands.Failed, r.Commands.Sent = 3, 1003 }, "3 commands failed."},
 		{"unknown", balanced, announced, func(r *Result) { r.Commands.Unknown, r.Commands.Sent = 1, 1001 }, "1 command was sent and not answered."},
 		{"unanswered sums", balanced, announced, func(r *Result) { r.Commands.Sent = 1001 }, "The commands don't add up"},

@@ -43,6 +43,8 @@ func (j *judge) commands(r *Result, t Terms) {
 	c := r.Commands
 	j.broken(r.WrongReplies > 0, "%s not the command's own.", count(r.WrongReplies, "reply was", "replies were"))
 	j.broken(r.StaleReads > 0, "%s older than the last acknowledged write.", count(r.StaleReads, "reply was", "replies were"))
+	j.broken(r.History.Violations > 0, "%s that no order of its commands explains: one was lost, took effect twice, or too late.",
+		count(r.History.Violations, "key has a history", "keys have a history"))
 	j.broken(c.Failed > 0, "%s failed.", count(c.Failed, "command", "commands"))
 	j.broken(r.IdempotentFailed > 0, "%s, though they can be sent again.",
 		count(r.IdempotentFailed, "single GET or SET did not succeed", "single GETs and SETs did not succeed"))

@@ -57,6 +57,10 @@ func (r *Result) Rows() []Row {
 			c("pushed", r.Blocking.Pushed), c("served", r.Blocking.Served), c("left", r.Blocking.Left),
 			bad("failed", r.Blocking.Failed), bad("lost", r.Blocking.Lost), bad("twice", r.Blocking.Duplicated),
 		}},
+		{"History", []Cell{
+			c("recorded", r.History.Operations), c("keys", r.History.Keys),
+			bad("not linearizable", r.History.Violations), c("not checked", r.History.Unchecked),
+		}},
 		{"App retries", []Cell{
 			c("BLPOP", r.AppRetries.Blocking), c("Pub/Sub", r.AppRetries.PubSub), c("WATCH", r.AppRetries.Watch),
 		}},

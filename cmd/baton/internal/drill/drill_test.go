@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/baton-go/redis"
+	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
 )
 
@@ -233,6 +235,37 @@ func TestDrillHasATimeout(t *testing.T) {
 	}
 	if r := rep.Result; r.OK || !strings.Contains(strings.Join(r.Problems, " "), "The drill took longer than 1s.") {
 		t.Errorf("problems = %q", r.Problems)
+	}
+}
+
+// Real servers keep what the embedded one only imitates.
+func TestDrillWithRealServers(t *testing.T) {
+	for _, name := range realserver.All() {
+		t.Run(name, func(t *testing.T) {
+			program := realserver.Require(t, name)
+			for _, s := range []Scenario{Rebind, RebindNone, FailoverCut} {
+				c := brief(s)
+				c.Server = program
+				if r := &drill(t, c).Result; !r.OK {
+					t.Errorf("%s: problems %q, errors %v", s, r.Problems, r.Errors)
+				}
+			}
+		})
+	}
+}
+
+// A server that was running before is left as it was.
+func TestDrillCleansUp(t *testing.T) {
+	srv := realserver.Start(t, realserver.Redis7)
+	c := brief(Rebind)
+	c.Server = srv.Addr()
+	if r := &drill(t, c).Result; !r.OK {
+		t.Errorf("problems %q, errors %v", r.Problems, r.Errors)
+	}
+	client := redis.NewClient(&redis.Options{Addr: srv.Addr()})
+	defer client.Close()
+	if n, err := client.DBSize(t.Context()).Result(); err != nil || n != 0 {
+		t.Errorf("%d keys are left, %v", n, err)
 	}
 }
 

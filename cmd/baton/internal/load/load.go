@@ -47,12 +47,13 @@ type Load struct {
 	start   []func(context.Context) // one for each worker
 	wg      sync.WaitGroup
 
-	counters []counter
-	lists    []*list
-	channels []*channel
-	watched  []*watched
-	subbed   sync.WaitGroup // subscribers that have not confirmed
-	busy     ticks          // of all workers; set by Settle
+	counters  []counter
+	lists     []*list
+	channels  []*channel
+	watched   []*watched
+	registers []string       // keys of the histories; set by Settle
+	subbed    sync.WaitGroup // subscribers that have not confirmed
+	busy      ticks          // of all workers; set by Settle
 }
 
 // a counter is incremented by INCR. Its base tells its values from those of others.
@@ -150,10 +151,14 @@ func (l *Load) addCounter(name string, twin int) int {
 
 func (l *Load) addWorkers() {
 	of := split(l.cfg.Workers)
-	for range of[plain] {
+	for i := range of[plain] {
 		w := l.addWorker(true)
 		w.own = l.addCounter("own:"+strconv.Itoa(w.id), -1)
-		l.start = append(l.start, w.plain)
+		if i < min(of[plain]/historyShare, maxHistorian) {
+			l.start = append(l.start, w.historian)
+		} else {
+			l.start = append(l.start, w.plain)
+		}
 	}
 	for range of[pipeliner] {
 		w := l.addWorker(true)

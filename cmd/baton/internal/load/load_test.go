@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
 
 	"github.com/baton-go/redis"
@@ -225,6 +226,39 @@ func TestItemsAreBooked(t *testing.T) {
 	w.take(l, []string{"l", "l|-1"})
 	if l.served.len() != 1 || l.twice != 1 || w.rec.wrong != 4 {
 		t.Errorf("served %d, twice %d, wrong %d, want 1, 1, 4", l.served.len(), l.twice, w.rec.wrong)
+	}
+}
+
+func TestHistoriesThatNoOrderExplains(t *testing.T) {
+	at := func(call, end time.Duration, op register) register {
+		op.call, op.end = call, end
+		return op
+	}
+	set := func(v int64) register { return register{kind: registerSet, in: v} }
+	get := func(v int64) register { return register{kind: registerGet, out: v} }
+	swap := func(in, out int64) register { return register{kind: registerSwap, in: in, out: out} }
+	lost := func(op register) register { op.unknown = true; return op }
+	tests := []struct {
+		name string
+		ops  []register
+		want porcupine.CheckResult
+	}{
+		{"one after the other", []register{at(1, 2, set(7)), at(3, 4, get(7)), at(5, 6, swap(8, 7)), at(7, 8, get(8))}, porcupine.Ok},
+		{"write lost", []register{at(1, 2, set(7)), at(3, 4, get(0))}, porcupine.Illegal},
+		{"write took effect twice", []register{at(1, 2, set(7)), at(3, 4, set(8)), at(5, 6, get(8)), at(7, 8, get(7))}, porcupine.Illegal},
+		{"at the same time", []register{at(1, 9, set(7)), at(2, 3, get(0)), at(4, 5, get(7))}, porcupine.Ok},
+		{"read went back", []register{at(1, 9, set(7)), at(2, 3, get(7)), at(4, 5, get(0))}, porcupine.Illegal},
+		{"unanswered and executed", []register{at(1, 2, lost(set(7))), at(3, 4, get(7))}, porcupine.Ok},
+		{"unanswered and not executed", []register{at(1, 2, lost(set(7))), at(3, 4, get(0))}, porcupine.Ok},
+		{"unanswered and executed late", []register{at(1, 2, lost(swap(7, 0))), at(3, 4, get(0)), at(5, 6, get(7))}, porcupine.Ok},
+		{"unanswered and executed twice", []register{at(1, 2, lost(swap(7, 0))), at(3, 4, get(7)), at(5, 6, set(8)), at(7, 8, get(7))}, porcupine.Illegal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := linearizable(tt.ops, time.Minute); got != tt.want {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
 	}
 }
 

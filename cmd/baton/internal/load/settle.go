@@ -16,6 +16,7 @@ import (
 // it was told to end. cut says whether commands without an answer are allowed for.
 func (l *Load) Settle(r *account.Result, end time.Duration, cut bool) error {
 	l.settleCommands(r, end)
+	l.settleHistory(r)
 	return errors.Join(l.settleIncr(r, cut), l.settleWatch(r), l.settleBlocking(r), l.settlePubSub(r))
 }
 
@@ -204,6 +205,7 @@ func (l *Load) Clean() error {
 	for _, ls := range l.lists {
 		keys = append(keys, ls.key)
 	}
+	keys = append(keys, l.registers...)
 	_, err := l.cfg.Backend.Do(keys...)
 	return err
 }

@@ -31,7 +31,7 @@ func (w *worker) watch(ctx context.Context, t *watched) {
 				return err
 			}
 			cmds, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-				p.(pipe).Set(ctx, t.key, strconv.FormatInt(n+1, 10), 0)
+				p.Set(ctx, t.key, strconv.FormatInt(n+1, 10), 0)
 				return nil
 			})
 			sent = err != nil && Classify(err) == Unknown

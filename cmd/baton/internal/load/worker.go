@@ -21,6 +21,7 @@ type worker struct {
 
 	keys     []ownKeyState
 	counters []counterState // by index of Load.counters
+	history  []register
 }
 
 // ownKeyState is a key only one worker writes to, and what its value can be: the
@@ -195,7 +196,7 @@ func (w *worker) pipeline(ctx context.Context) {
 		p := w.client().Pipeline()
 		n := 0
 		get := func(k *ownKeyState) {
-			cmd := p.(pipe).Get(ctx, k.key)
+			cmd := p.Get(ctx, k.key)
 			checks[n] = func(o Outcome) {
 				if o == Acknowledged {
 					w.checkGet(k, cmd)
@@ -204,7 +205,7 @@ func (w *worker) pipeline(ctx context.Context) {
 			n++
 		}
 		set := func(k *ownKeyState) {
-			cmd := p.(pipe).Set(ctx, k.key, k.next(), 0)
+			cmd := p.Set(ctx, k.key, k.next(), 0)
 			checks[n] = func(o Outcome) {
 				if o == Acknowledged {
 					w.checkSet(k, cmd)
@@ -213,7 +214,7 @@ func (w *worker) pipeline(ctx context.Context) {
 			n++
 		}
 		incr := func(i int) {
-			cmd := p.(pipe).Incr(ctx, w.load.counters[i].key)
+			cmd := p.Incr(ctx, w.load.counters[i].key)
 			checks[n] = func(o Outcome) { w.checkIncr(i, cmd, o) }
 			n++
 		}
@@ -269,10 +270,10 @@ func (w *worker) transact(ctx context.Context) {
 			get  *redis.StringCmd
 		)
 		fill := func(p redis.Pipeliner) error {
-			l = p.(pipe).Incr(ctx, w.load.counters[left].key)
-			set = p.(pipe).Set(ctx, k.key, k.next(), 0)
-			get = p.(pipe).Get(ctx, k.key)
-			r = p.(pipe).Incr(ctx, w.load.counters[right].key)
+			l = p.Incr(ctx, w.load.counters[left].key)
+			set = p.Set(ctx, k.key, k.next(), 0)
+			get = p.Get(ctx, k.key)
+			r = p.Incr(ctx, w.load.counters[right].key)
 			return nil
 		}
 		send := func(ctx context.Context) ([]redis.Cmder, error) { return w.client().TxPipelined(ctx, fill) }

@@ -244,17 +244,17 @@ func (c chart) curves(series [][]float64, colors []charts.Color, s scale, fill b
 		TextColor:       ink,
 	})
 	opt.Padding = charts.NewBoxEqual(0)
-	opt.XAxis.Show = charts.Ptr(false)
-	opt.XAxis.BoundaryGap = charts.Ptr(false)
+	opt.XAxis.Show = new(false)
+	opt.XAxis.BoundaryGap = new(false)
 	opt.YAxis = []charts.YAxisOption{{
-		Show: charts.Ptr(false), Min: &s.lo, Max: &s.hi, RangeValuePaddingScale: charts.Ptr(0.0),
+		Show: new(false), Min: &s.lo, Max: &s.hi, RangeValuePaddingScale: new(0.0),
 	}}
-	opt.Legend.Show = charts.Ptr(false)
-	opt.Title.Show = charts.Ptr(false)
+	opt.Legend.Show = new(false)
+	opt.Title.Show = new(false)
 	opt.Symbol.Shape = charts.SymbolNone
 	opt.LineStrokeWidth = 1.5
 	if fill {
-		opt.FillArea = charts.Ptr(true)
+		opt.FillArea = new(true)
 		opt.FillOpacity = 40
 	}
 	child := c.p.Child(charts.PainterBoxOption(charts.NewBox(plotLeft, plotTop, plotRight, plotBottom)))
