@@ -108,31 +108,44 @@ func (m *Machine) forgetOldest() bool {
 	return true
 }
 
-// revive lets earlier operations forget that the target of a newer one retires: the
-// server says that it serves again. Links that were to leave it for where the
-// earlier move led get a new link to it instead.
+// newerThan says whether op began because of later news than other. The server counts
+// its own; where the client has made one of them, time tells.
+func (op *movingOp) newerThan(other *movingOp) bool {
+	if op.key.Seq >= 0 && other.key.Seq >= 0 && op.key.Seq != other.key.Seq {
+		return op.key.Seq > other.key.Seq
+	}
+	return op.start.After(other.start)
+}
+
+// leadsTo says whether op hands links over to a peer.
+func (op *movingOp) leadsTo(peer string) bool {
+	return op.mode != moveAtHalf && peer != "" &&
+		slices.ContainsFunc(op.targets, func(t string) bool { return canonical(t) == peer })
+}
+
+// revive lets earlier operations forget that the targets of a newer one retire: the
+// server, or DNS, says that they serve again. Links that were to leave them for where
+// the earlier move led get a new link to the target instead.
 func (m *Machine) revive(newer *movingOp) {
-	target := newer.key.Target
 	for _, op := range m.ops {
-		if op.key.Seq >= newer.key.Seq {
+		if op == newer || !newer.newerThan(op) {
 			continue
 		}
 		for _, l := range m.links {
-			if l.op == op && l.Peer == canonical(target) {
+			if l.op == op && newer.leadsTo(l.Peer) {
 				m.enlist(newer, l)
 			}
 		}
-		op.peers = slices.DeleteFunc(op.peers, func(p string) bool { return p == canonical(target) })
-		op.addrs = slices.DeleteFunc(op.addrs, func(a string) bool { return a == target })
+		op.peers = slices.DeleteFunc(op.peers, newer.leadsTo)
+		op.addrs = slices.DeleteFunc(op.addrs, func(a string) bool { return slices.Contains(newer.targets, a) })
 	}
 }
 
-// revivedBy returns the operation in progress that has a higher number than op and
-// peer for its target, nil if there is none.
+// revivedBy returns the operation in progress that is newer than op and leads to
+// peer, nil if there is none.
 func (m *Machine) revivedBy(op *movingOp, peer string) *movingOp {
 	i := slices.IndexFunc(m.ops, func(newer *movingOp) bool {
-		return newer.key.Seq > op.key.Seq && newer.mode == moveToTarget && m.now.Before(newer.end) &&
-			peer != "" && canonical(newer.key.Target) == peer
+		return newer != op && newer.newerThan(op) && m.now.Before(newer.end) && newer.leadsTo(peer)
 	})
 	if i < 0 {
 		return nil
@@ -240,7 +253,7 @@ func (m *Machine) enlist(op *movingOp, l *link) {
 	if _, ok := op.enlisted[l.ID]; ok || l.leaving {
 		return
 	}
-	if l.op != nil && l.op.key.Seq > op.key.Seq {
+	if l.op != nil && l.op != op && l.op.newerThan(op) {
 		return
 	}
 	op.enlisted[l.ID] = struct{}{}
@@ -306,6 +319,7 @@ func (m *Machine) resolved(op *movingOp, addrs []string) {
 		op.end = op.deadline
 	}
 	m.last.set(op)
+	m.revive(op)
 	for _, l := range m.links {
 		// The news is worth an attempt even where the retries are used up.
 		if l.op == op {

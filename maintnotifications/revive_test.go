@@ -69,3 +69,50 @@ func TestManyMovesInARow(t *testing.T) {
 		m.LinkDown(now, from)
 	}
 }
+
+// Two moves without a target, one after the other, of which DNS shows the second to
+// lead back to where the first one came from: links must not go round in circles.
+func TestMovesByDNSDoNotGoInCircles(t *testing.T) {
+	const a, b = "10.0.0.1:6379", "10.0.0.2:6379"
+	m := NewMachine(MachineConfig{
+		Addr: "db.example:6379", RelaxedTimeout: time.Second, HandoffTimeout: 15 * time.Second, MaxHandoffRetries: 3,
+	})
+	now := time.Unix(1000, 0)
+	next, dials := LinkID(1), 0
+	m.LinkUp(now, LinkInfo{ID: next, Peer: a, Addr: "db.example:6379"})
+	var do func(actions []Action)
+	do = func(actions []Action) {
+		for _, act := range actions {
+			if act.Do != ActionHandoff || dials > 20 {
+				continue
+			}
+			dials++
+			to := act.Targets[0]
+			if to == "db.example:6379" {
+				to = a // DNS does not change for a long time
+			}
+			next++
+			do(m.LinkUp(now, LinkInfo{ID: next, Peer: to, Addr: act.Targets[0]}))
+			do(m.HandoffDone(now, act.Op, act.Link, nil))
+			do(m.LinkDown(now, act.Link))
+		}
+	}
+	moving := func(seq int64) Notice { return Notice{Kind: KindMoving, Seq: seq, Time: time.Second, HasTime: true} }
+	do(m.Notice(now, 1, moving(1)))
+	do(m.Resolved(now, []string{"10.0.0.1"}, nil))
+	now = now.Add(990 * time.Millisecond) // shortly before the deadline: to the configured address
+	do(m.Tick(now))
+	now = now.Add(100 * time.Millisecond)
+	do(m.Tick(now))
+	do(m.Resolved(now, []string{"10.0.0.2"}, nil))
+	if dials != 2 {
+		t.Fatalf("%d dials in the first move, want one in vain and one to the new address", dials)
+	}
+	dials = 0
+	now = now.Add(time.Second)
+	do(m.Notice(now, next, moving(3)))
+	do(m.Resolved(now, []string{"10.0.0.1"}, nil))
+	if dials != 1 {
+		t.Errorf("%d dials in the second move, want 1", dials)
+	}
+}
