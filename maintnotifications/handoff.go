@@ -113,6 +113,7 @@ func (m *Machine) handoffDone(key OpKey, id LinkID, err error) {
 		if l != nil {
 			l.leaving, l.op = true, nil
 		}
+		m.takeHeart(op)
 		return
 	}
 	op.failures++
@@ -129,6 +130,16 @@ func (m *Machine) handoffDone(key OpKey, id LinkID, err error) {
 		l.gaveUp = true
 	default:
 		l.due = m.now.Add(backoff(op.end.Sub(m.now)))
+	}
+}
+
+// takeHeart makes the links of op that have given up try again, now that another one
+// has got where they could not: a breaker that lets a few try has refused the rest.
+func (m *Machine) takeHeart(op *movingOp) {
+	for _, l := range m.links {
+		if l.op == op && l.gaveUp {
+			l.gaveUp, l.due = false, m.now
+		}
 	}
 }
 
