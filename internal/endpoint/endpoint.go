@@ -83,6 +83,7 @@ type Endpoint struct {
 	closed   bool
 	links    map[uint64]*entry // every link that has not died
 	refusal  refusal
+	cutAsked int     // connections in a row that ended when they asked for notices
 	events   []event // for the owner
 	owned    bool    // the owner is running
 	timer    *time.Timer

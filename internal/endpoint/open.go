@@ -101,6 +101,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	}
 	l, err := e.shake(ctx, nc, cfg, h)
 	if err != nil {
+		e.noteCut(err)
 		return nil, err
 	}
 	e.remember(l.Info(), h)
@@ -172,19 +173,48 @@ func (e *Endpoint) handshake(ctx context.Context, nc net.Conn) (link.Handshake, 
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.cutAsked >= cutsAskedMost {
+		h.OptIn = ""
+		return h, nil
+	}
 	if e.refusal.by != "" && time.Now().Before(e.refusal.until) {
 		h.RefusedBy = e.refusal.by
 	}
 	return h, nil
 }
 
+// cutsAskedMost is how many connections in a row may end at the opt-in until the next
+// one does without it. One alone may have met a server that was just going down.
+const cutsAskedMost = 2
+
+// noteCut counts connections whose server answered HELLO and then, asked for notices,
+// nothing more.
+func (e *Endpoint) noteCut(err error) {
+	h, ok := errors.AsType[*link.HandshakeError](err)
+	if !ok || h.Step != link.StepOptIn {
+		return
+	}
+	if _, isReply := errors.AsType[resp.Error](err); isReply {
+		return
+	}
+	e.mu.Lock()
+	e.cutAsked++
+	e.mu.Unlock()
+}
+
 // remember keeps in mind whether the server sends notifications.
 func (e *Endpoint) remember(info link.Info, h link.Handshake) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	isCut := e.cutAsked >= cutsAskedMost
+	e.cutAsked = 0
 	switch {
 	case info.OptedIn:
 		e.refusal = refusal{}
+	case isCut && h.OptIn == "" && e.cfg.Maint.IsEnabled():
+		e.refusal = refusal{by: info.Identity(), until: time.Now().Add(refusalMemory)}
+		e.cfg.Logger.Debug("the server ends connections that ask for maintenance notifications",
+			"endpoint", e.cfg.Addr, "server", info.Identity())
 	case info.OptInRefused != nil:
 		e.refusal = refusal{by: info.Identity(), until: time.Now().Add(refusalMemory)}
 		e.cfg.Logger.Debug("maintenance notifications are not supported by the server",

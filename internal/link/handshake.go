@@ -95,6 +95,9 @@ var ErrNeedsRESP3 = errors.New("maintenance notifications need RESP3, which the 
 
 var linkIDs atomic.Uint64
 
+// StepOptIn is the HandshakeError.Step of the opt-in to maintenance notifications.
+const StepOptIn = "CLIENT MAINT_NOTIFICATIONS"
+
 // step is one command of the handshake and what its failure means.
 type step struct {
 	name     string
@@ -159,7 +162,7 @@ func (h *Handshake) optIn() []step {
 		return nil
 	}
 	return []step{{
-		name: "CLIENT MAINT_NOTIFICATIONS", optional: !h.OptInRequired, optIn: true,
+		name: StepOptIn, optional: !h.OptInRequired, optIn: true,
 		args: []string{"CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", h.OptIn},
 	}}
 }
