@@ -8,6 +8,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/baton-go/redis/internal/link"
 )
@@ -26,6 +27,9 @@ type Shared struct {
 	closed  bool
 	stop    context.CancelFunc // ends the dial going on
 	dials   sync.WaitGroup
+	failed  int       // dials in a row
+	lastErr error     // of the last of them
+	resting time.Time // until when that error is given without another dial
 }
 
 // An attempt is one dial that any number of callers wait for.
@@ -71,6 +75,9 @@ func (s *Shared) dial() (*attempt, error) {
 		close(a.done)
 		return a, nil
 	}
+	if s.attempt == nil && s.failed > 0 && time.Now().Before(s.resting) {
+		return nil, s.lastErr
+	}
 	if s.attempt == nil {
 		a := &attempt{done: make(chan struct{})}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -90,6 +97,7 @@ func (s *Shared) arrive(a *attempt, l *link.Link, err error) {
 	s.mu.Lock()
 	isOurs := s.attempt == a
 	if isOurs {
+		s.rest(err)
 		if err == nil {
 			s.cur.Store(l)
 			if !l.Alive() {
@@ -101,6 +109,24 @@ func (s *Shared) arrive(a *attempt, l *link.Link, err error) {
 	s.mu.Unlock()
 	if !isOurs && l != nil {
 		l.Drain()
+	}
+}
+
+// longestRest bounds the pause between dials that fail. Callers who try again on their
+// own, however many, dial no more often than that.
+const longestRest = 100 * time.Millisecond
+
+// rest notes how a dial has ended. From the second failure in a row on, the next dial
+// has to wait; mu is held.
+func (s *Shared) rest(err error) {
+	if err == nil {
+		s.failed, s.lastErr = 0, nil
+		return
+	}
+	s.failed++
+	s.lastErr = err
+	if s.failed > 1 {
+		s.resting = time.Now().Add(min(5*time.Millisecond<<min(s.failed, 8), longestRest))
 	}
 }
 
