@@ -27,6 +27,7 @@ type Client struct {
 type core struct {
 	opt     *Options // with defaults; immutable
 	invalid error    // what is wrong with the options: every command fails with it
+	client  *Client  // the one that was made with it; immutable
 	ep      *endpoint.Endpoint
 	manager *maintnotifications.Manager // nil: the options are invalid
 
@@ -46,7 +47,7 @@ func NewClient(opt *Options) *Client {
 		panic("redis: NewClient needs Options")
 	}
 	c := &Client{core: &core{opt: opt.withDefaults(), subs: make(map[*PubSub]struct{})}}
-	c.dialHooks = &c.hooks
+	c.core.client, c.dialHooks = c, &c.hooks
 	c.hooks.init(chain{
 		dial:     c.opt.Dialer,
 		process:  c.core.process,
@@ -141,7 +142,7 @@ func (c *core) onPush(l *link.Link, args []any) {
 		return
 	}
 	ctx := context.Background()
-	if err := h.HandlePushNotification(ctx, push.NotificationHandlerContext{Client: c, Conn: l.ID()}, args); err != nil {
+	if err := h.HandlePushNotification(ctx, push.NotificationHandlerContext{Client: c.client, Conn: l.ID()}, args); err != nil {
 		c.opt.Logger.Debug("push handler", "name", name, "error", err)
 	}
 }
@@ -161,7 +162,7 @@ func (c *Client) WithTimeout(timeout time.Duration) *Client {
 	opt := *c.opt
 	opt.ReadTimeout, opt.WriteTimeout = timeout, timeout
 	d := &Client{core: &core{opt: &opt, subs: make(map[*PubSub]struct{})}}
-	d.dialHooks = &d.hooks
+	d.core.client, d.dialHooks = d, &d.hooks
 	d.hooks.init(chain{
 		dial: opt.Dialer, process: d.core.process, pipeline: d.core.processPipeline, tx: d.core.processTx,
 	}, c.hooks.list())

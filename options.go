@@ -152,6 +152,9 @@ type Options struct {
 	// MaintNotificationsConfig says how maintenance is dealt with; nil is
 	// maintnotifications.DefaultConfig.
 	MaintNotificationsConfig *maintnotifications.Config
+	// MaintNotificationsMetrics are called for what happens in maintenance; nil:
+	// nothing is called. Its documentation names the OpenTelemetry instruments.
+	MaintNotificationsMetrics *maintnotifications.Metrics
 
 	// Logger gets what happens to connections, at debug level, and what the user
 	// should know, at warn. Default: nothing is logged.

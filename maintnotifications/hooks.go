@@ -168,6 +168,8 @@ func (lh *LoggingHook) log(ctx context.Context, level slog.Level, msg string,
 // connID returns the id of a connection that tells it.
 func connID(conn any) (uint64, bool) {
 	switch c := conn.(type) {
+	case uint64:
+		return c, true
 	case interface{ ID() uint64 }:
 		return c.ID(), true
 	case interface{ GetID() uint64 }:

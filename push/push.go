@@ -37,7 +37,8 @@ type NotificationHandlerContext struct {
 	ConnPool any
 	// PubSub is the subscription that owns the connection, if any.
 	PubSub any
-	// Conn is the connection the frame was read from.
+	// Conn is the connection the frame was read from: its id, a uint64, which is
+	// also the one in MovingOperationKey and in logs.
 	Conn any
 	// IsBlocking says that the frame was read while waiting for the reply of a
 	// blocking command.
