@@ -23,12 +23,16 @@ type Line struct {
 	last    drill.Status
 	printed time.Duration // when the last plain line was
 	began   bool
-	width   int // of what is on the line
 }
 
 const (
 	plainEvery = 5 * time.Second
-	barWidth   = 20
+	barWidth   = 10
+
+	// The line is written over itself, and cut off where the terminal is too narrow:
+	// wrapped, it could not be written over.
+	lineBegin = "\r\x1b[?7l"
+	lineEnd   = "\x1b[K\x1b[?7h"
 )
 
 // New makes a Line that writes to w.
@@ -57,10 +61,7 @@ func (l *Line) Show(s drill.Status) {
 	switch {
 	case l.terminal:
 		l.last = s
-		text := Text(s, rate, true)
-		pad := max(l.width-len([]rune(text)), 0)
-		l.width = len([]rune(text))
-		fmt.Fprintf(l.w, "\r%s%s", text, strings.Repeat(" ", pad))
+		fmt.Fprintf(l.w, "%s%s%s", lineBegin, Text(s, rate, true), lineEnd)
 	case !l.began || s.Phase != l.last.Phase || s.Elapsed-l.printed >= l.every:
 		l.last, l.printed = s, s.Elapsed
 		fmt.Fprintln(l.w, Text(s, rate, false))
@@ -71,7 +72,7 @@ func (l *Line) Show(s drill.Status) {
 // Close ends the line.
 func (l *Line) Close() {
 	if l.terminal && l.began {
-		fmt.Fprintf(l.w, "\r%s\r", strings.Repeat(" ", l.width))
+		fmt.Fprint(l.w, lineBegin+lineEnd)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestTerminalHasOneLine(t *testing.T) {
 	l.terminal = true
 	l.Show(at(5*time.Second, load.During, 5000))
 	l.Close()
-	if s := b.String(); strings.Contains(s, "\n") || !strings.Contains(s, "██████████░░░░░░░░░░") || !strings.HasSuffix(s, "\r") {
+	if s := b.String(); strings.Contains(s, "\n") || !strings.Contains(s, "█████░░░░░") || !strings.HasSuffix(s, lineBegin+lineEnd) {
 		t.Errorf("line = %q", s)
 	}
 }
