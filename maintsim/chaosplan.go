@@ -35,7 +35,7 @@ func actions() []action {
 		{"failover", 4, false, func(d *draft) func(context.Context) error { return d.window(d.s.Failover) }},
 		{"rebind", 8, false, (*draft).rebind},
 		{"take-over", 2, false, (*draft).takeOver},
-		{"grow", 1, false, func(d *draft) func(context.Context) error { return d.scenario(d.s.Grow) }},
+		{"grow", 1, false, func(d *draft) func(context.Context) error { return d.scenario(d.s.growWithRoom) }},
 		{"garbage", 2, false, (*draft).garbage},
 		{"retain", 1, false, (*draft).retain},
 		{"writes", 2, false, (*draft).writes},
@@ -47,8 +47,8 @@ func actions() []action {
 		{"restart", 1, true, func(d *draft) func(context.Context) error { return d.cut(d.s.Restart) }},
 		{"demote", 1, true, (*draft).demote},
 		{"change-dns", 1, true, (*draft).changeDNS},
-		{"shrink", 1, true, func(d *draft) func(context.Context) error { return d.scenario(d.s.Shrink) }},
-		{"maintenance-mode", 1, true, func(d *draft) func(context.Context) error { return d.scenario(d.s.MaintenanceMode) }},
+		{"shrink", 1, true, func(d *draft) func(context.Context) error { return d.member(d.s.Shrink) }},
+		{"maintenance-mode", 1, true, func(d *draft) func(context.Context) error { return d.member(d.s.MaintenanceMode) }},
 	}
 }
 
@@ -111,6 +111,30 @@ func (d *draft) proxy() int { return d.rng.IntN(len(d.s.proxies)) }
 func (d *draft) scenario(f func(context.Context, ...Option) error) func(context.Context) error {
 	opts := d.opts
 	return func(ctx context.Context) error { return f(ctx, opts...) }
+}
+
+// member is scenario for what happens to one proxy of the endpoint.
+func (d *draft) member(f func(context.Context, ...Option) error) func(context.Context) error {
+	if !d.chance(4) {
+		d.add(WithBusiest(), "busiest")
+	}
+	return d.scenario(f)
+}
+
+// growWithRoom is Grow, but leaves a proxy to move to.
+func (s *Sim) growWithRoom(ctx context.Context, opts ...Option) error {
+	s.mu.Lock()
+	members := 0
+	for _, p := range s.mu.members {
+		if p != nil {
+			members++
+		}
+	}
+	s.mu.Unlock()
+	if members+2 > len(s.proxies) {
+		return ErrNoTarget
+	}
+	return s.Grow(ctx, opts...)
 }
 
 // delivery chooses how notices reach connections.
@@ -197,7 +221,7 @@ func (d *draft) rebind() func(context.Context) error {
 	if some := 0.2 + 0.6*d.rng.Float64(); !d.announced && d.chance(6) {
 		d.add(WithOpeningsTo(some), "openings=%.2f", some)
 	}
-	return d.scenario(d.s.Rebind)
+	return d.member(d.s.Rebind)
 }
 
 // takeOver chooses a move without a target in place.
@@ -206,7 +230,7 @@ func (d *draft) takeOver() func(context.Context) error {
 	d.grace()
 	d.delivery()
 	d.ending()
-	return d.scenario(d.s.Rebind)
+	return d.member(d.s.Rebind)
 }
 
 func (d *draft) cut(f func(context.Context, ...Option) error) func(context.Context) error {
@@ -222,14 +246,14 @@ func (d *draft) cut(f func(context.Context, ...Option) error) func(context.Conte
 func (d *draft) demote() func(context.Context) error {
 	lead := d.part(d.s.cfg.Lead)
 	d.add(WithLead(lead), "lead=%v", lead)
-	return d.scenario(d.s.Demote)
+	return d.member(d.s.Demote)
 }
 
 func (d *draft) changeDNS() func(context.Context) error {
 	if linger := d.part(d.s.cfg.Grace); d.chance(2) {
 		d.add(WithLinger(linger), "linger=%v", linger)
 	}
-	return d.scenario(d.s.ChangeDNS)
+	return d.member(d.s.ChangeDNS)
 }
 
 // garbage chooses malformed notices.

@@ -70,6 +70,7 @@ type options struct {
 	null                        nullForm
 	target                      int // -1: the next
 	only                        int // -1: all proxies
+	busiest                     bool
 	text                        string
 	takeOver                    float64
 	resolver                    float64       // of the grace time; negative: resolverAt
@@ -172,6 +173,11 @@ func WithoutClosing() Option { return func(o *options) { o.noClosing = true } }
 // the endpoint that leaves; by default it is the first. Of [Sim.Grow], it is the
 // one that joins.
 func WithProxy(i int) Option { return func(o *options) { o.only = i } }
+
+// WithBusiest makes the proxy of the endpoint that has the most connections be the
+// one that something happens to, of an endpoint with several records. [WithProxy]
+// overrides it. Cuts have no use for it.
+func WithBusiest() Option { return func(o *options) { o.busiest = true } }
 
 // WithTarget moves to the proxy with index i instead of the next one.
 func WithTarget(i int) Option { return func(o *options) { o.target = i } }

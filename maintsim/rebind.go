@@ -186,12 +186,9 @@ func (s *Sim) chooseMove(o options) (*move, error) {
 	if s.mu.closed {
 		return nil, ErrClosed
 	}
-	m := &move{old: s.currentLocked(), repair: func() {}}
-	if o.only >= 0 {
-		if o.only >= len(s.proxies) || !slices.Contains(s.mu.members, s.proxies[o.only]) {
-			return nil, ErrNoTarget
-		}
-		m.old = s.proxies[o.only]
+	m := &move{old: s.memberLocked(o, s.currentLocked()), repair: func() {}}
+	if m.old == nil {
+		return nil, ErrNoTarget
 	}
 	m.slot = slices.Index(s.mu.members, m.old)
 	if m.old.leaving {
@@ -210,6 +207,27 @@ func (s *Sim) chooseMove(o options) (*move, error) {
 		return m, ErrNoTarget
 	}
 	return m, nil
+}
+
+// memberLocked returns the proxy of the endpoint that o is about, by default def,
+// and nil if it isn't part of the endpoint.
+func (s *Sim) memberLocked(o options, def *proxy) *proxy {
+	if o.only >= 0 {
+		i := slices.IndexFunc(s.mu.members, func(p *proxy) bool { return p != nil && p.index == o.only })
+		if i < 0 {
+			return nil
+		}
+		return s.mu.members[i]
+	}
+	if !o.busiest {
+		return def
+	}
+	for _, p := range s.mu.members {
+		if p != nil && len(p.sessions) > len(def.sessions) {
+			def = p
+		}
+	}
+	return def
 }
 
 // possibleLocked reports whether what chooseMove said still holds.
@@ -281,9 +299,10 @@ func (s *Sim) rebindInPlace(ctx context.Context, o options) error {
 		s.mu.Unlock()
 		return ErrClosed
 	}
-	p := s.currentLocked()
-	if o.only >= 0 && o.only < len(s.proxies) {
-		p = s.proxies[o.only]
+	p := s.memberLocked(o, s.currentLocked())
+	if p == nil {
+		s.mu.Unlock()
+		return ErrNoTarget
 	}
 	if p.leaving {
 		s.mu.Unlock()

@@ -136,22 +136,20 @@ func (s *Sim) chooseDropLocked(o options) (p *proxy, slot int, err error) {
 		return nil, 0, ErrClosed
 	}
 	members := 0
-	for i, m := range s.mu.members {
-		if m == nil {
-			continue
-		}
-		members++
-		if o.only < 0 || o.only == m.index {
-			p, slot = m, i
+	for _, m := range s.mu.members {
+		if m != nil {
+			members++
+			p = m
 		}
 	}
+	p = s.memberLocked(o, p)
 	if p == nil || members < 2 {
 		return nil, 0, ErrNoTarget
 	}
 	if p.leaving || slices.ContainsFunc(s.mu.windows, func(w *window) bool { return w.goesTo == p }) {
 		return nil, 0, ErrLeaving
 	}
-	return p, slot, nil
+	return p, slices.Index(s.mu.members, p), nil
 }
 
 // hangUp makes p refuse and closes its connections, unless it is part of the
@@ -169,7 +167,7 @@ func (s *Sim) hangUp(p *proxy, o options) {
 }
 
 // Grow adds a proxy ([WithProxy], by default the next free one) to the endpoint and
-// the name, and tells nobody.
+// the name, and tells nobody. The error is ErrNoTarget if none is free.
 func (s *Sim) Grow(ctx context.Context, opts ...Option) error {
 	o := s.options(opts)
 	if err := s.interrupted(ctx); err != nil {

@@ -61,6 +61,26 @@ func TestSeveralRecords(t *testing.T) {
 	}
 }
 
+func TestBusiestProxyMoves(t *testing.T) {
+	cfg := quick()
+	cfg.Proxies, cfg.Records = 3, 2
+	sim := maintsim.Start(t, cfg)
+	c := optIn(t, sim.Addrs()[1], "external-ip")
+	wait := background(t, func() error { return sim.Rebind(t.Context(), maintsim.WithBusiest()) })
+	c.want(push("MOVING", "0", ":10\r\n", bulk(sim.Addrs()[2])))
+	wait()
+	if got := lookup(t, sim); got != "127.0.0.1 127.0.0.3" {
+		t.Errorf("name leads to %s", got)
+	}
+	c = optIn(t, sim.Addrs()[2], "none")
+	if err := sim.Shrink(t.Context(), maintsim.WithBusiest()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.end(); err != nil {
+		t.Errorf("ended with %v, want EOF", err)
+	}
+}
+
 func TestShrinkAndGrowAreSilent(t *testing.T) {
 	cfg := quick()
 	cfg.Proxies, cfg.Records = 3, 2
