@@ -221,7 +221,7 @@ func (e *Endpoint) sharedUse() use {
 		en := &entry{
 			l: l,
 			move: func(ctx context.Context, targets []string) error {
-				next, err := e.openAt(ctx, e.sharedUse(), targets)
+				next, err := e.openFirst(ctx, e.sharedUse(), targets)
 				if err != nil {
 					return err
 				}
@@ -252,7 +252,7 @@ func (e *Endpoint) pooledUse() use {
 		return &entry{
 			l: l, pooled: true,
 			move: func(ctx context.Context, targets []string) error {
-				next, err := e.openAt(ctx, e.pooledUse(), targets)
+				next, err := e.openFirst(ctx, e.pooledUse(), targets)
 				if err != nil {
 					return err
 				}
@@ -282,9 +282,9 @@ func (e *Endpoint) OpenDedicated(ctx context.Context, d Dedicated) (*link.Link, 
 	return e.open(ctx, e.dedicatedUse(d))
 }
 
-// OpenDedicatedAt is OpenDedicated during a handoff: one attempt at each target.
+// OpenDedicatedAt is OpenDedicated during a handoff.
 func (e *Endpoint) OpenDedicatedAt(ctx context.Context, d Dedicated, targets []string) (*link.Link, error) {
-	return e.openAt(ctx, e.dedicatedUse(d), targets)
+	return e.openFirst(ctx, e.dedicatedUse(d), targets)
 }
 
 func (e *Endpoint) dedicatedUse(d Dedicated) use {

@@ -1,8 +1,6 @@
 package endpoint
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/baton-go/redis/maintnotifications"
@@ -127,27 +125,7 @@ func (e *Endpoint) move(j job) error {
 	if err != nil {
 		return err
 	}
-	err = e.tryTargets(ctx, en, j.targets)
+	err = en.move(ctx, j.targets)
 	done(err)
 	return err
-}
-
-// tryTargets moves a link to the first of the targets that works and whose breaker
-// lets it.
-func (e *Endpoint) tryTargets(ctx context.Context, en *entry, targets []string) error {
-	var errs []error
-	for _, addr := range targets {
-		b := e.cfg.Manager.CircuitBreaker(addr)
-		if err := b.Allow(); err != nil {
-			errs = append(errs, &DialError{Addr: addr, Err: err})
-			continue
-		}
-		err := en.move(ctx, []string{addr})
-		b.Report(err)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

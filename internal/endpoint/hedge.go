@@ -1,0 +1,99 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/baton-go/redis/internal/link"
+)
+
+// Bounds of the time after which a handoff tries again, or elsewhere, beside an
+// attempt that has not answered: a packet that is lost at the wrong moment costs TCP
+// a second, and a window may be shorter.
+const (
+	hedgeShare    = 8 // this part of the time that is left
+	shortestHedge = 100 * time.Millisecond
+	longestHedge  = time.Second
+)
+
+// attemptResult is how one attempt of openFirst has ended.
+type attemptResult struct {
+	l   *link.Link
+	err error
+}
+
+// openFirst opens a link to whichever of targets answers first, in their order of
+// preference: the next one is tried when one fails, or beside it when it takes long.
+// Each is asked for by its breaker. It is for handoffs, which have no time to lose.
+func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*link.Link, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		won     atomic.Bool // set by the attempt that succeeds first
+		errs    []error
+		pending int
+	)
+	queue := slices.Concat(targets, targets) // each once more, where there is time
+	results := make(chan attemptResult, len(queue))
+	start := func() bool {
+		for len(queue) > 0 {
+			addr := queue[0]
+			queue = queue[1:]
+			if err := e.cfg.Manager.CircuitBreaker(addr).Allow(); err != nil {
+				errs = append(errs, &DialError{Addr: addr, Err: err})
+				continue
+			}
+			pending++
+			e.work.Go(func() { results <- e.openRacing(ctx, u, addr, &won) })
+			return true
+		}
+		return false
+	}
+	begun := len(queue) / 2
+	start()
+	timer := time.NewTimer(hedgeAfter(ctx))
+	defer timer.Stop()
+	for pending > 0 {
+		select {
+		case r := <-results:
+			pending--
+			if r.err == nil {
+				return r.l, nil
+			}
+			errs = append(errs, r.err)
+			if ctx.Err() == nil && len(queue) > begun { // a target not tried yet
+				start()
+			}
+		case <-timer.C:
+			start()
+			timer.Reset(hedgeAfter(ctx))
+		}
+	}
+	return nil, &link.Error{Endpoint: e.cfg.Addr, Delivery: link.NotSent, Err: errors.Join(errs...)}
+}
+
+// openRacing is one attempt of openFirst. A link that comes too late is closed.
+func (e *Endpoint) openRacing(ctx context.Context, u use, addr string, won *atomic.Bool) attemptResult {
+	l, err := e.openOne(ctx, u, addr)
+	e.cfg.Manager.CircuitBreaker(addr).Report(err)
+	if err != nil {
+		return attemptResult{err: &DialError{Addr: addr, Err: err}}
+	}
+	if !won.CompareAndSwap(false, true) {
+		l.Drain()
+		return attemptResult{err: &DialError{Addr: addr, Err: context.Canceled}}
+	}
+	return attemptResult{l: l}
+}
+
+// hedgeAfter is how long an attempt has for itself.
+func hedgeAfter(ctx context.Context) time.Duration {
+	d := longestHedge
+	if at, ok := ctx.Deadline(); ok {
+		d = time.Until(at) / hedgeShare
+	}
+	return min(max(d, shortestHedge), longestHedge)
+}
