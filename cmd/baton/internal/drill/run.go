@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/baton-go/redis"
@@ -81,7 +82,7 @@ func Run(ctx context.Context, c Config, show func(Status)) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	r := &run{cfg: c, show: show, clock: load.NewClock()}
+	r := &run{cfg: c, show: show}
 	return r.run(ctx)
 }
 
@@ -91,7 +92,7 @@ var errTimeout = errors.New("the drill took too long")
 type run struct {
 	cfg    Config
 	show   func(Status)
-	clock  *load.Clock
+	clock  *load.Clock // starts when the load is about to
 	sim    *maintsim.Sim
 	client *redis.Client
 	load   *load.Load
@@ -107,7 +108,8 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.seen = newWitness(r.clock)
+	// Nothing that happens before the load begins is of interest.
+	var seen atomic.Pointer[witness]
 	r.sim, err = maintsim.New(maintsim.Config{
 		Backend: backend,
 		Proxies: c.proxies(),
@@ -116,20 +118,28 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 		Stall:   OrNone(c.Stall),
 		Outage:  OrNone(c.Outage),
 		Seed:    c.Seed,
-		OnEvent: r.seen.event,
+		OnEvent: func(e maintsim.Event) {
+			if w := seen.Load(); w != nil {
+				w.event(e)
+			}
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.sim.Close()) }()
 	r.client = redis.NewClient(r.options())
-	defer func() { _ = r.client.Close() }()            // all is accounted for
+	defer func() { _ = r.client.Close() }() // all is accounted for
+	if err := r.client.Ping(ctx).Err(); err != nil {
+		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
+	}
+
+	r.clock = load.NewClock()
+	r.seen = newWitness(r.clock)
+	seen.Store(r.seen)
 	manager := r.client.GetMaintNotificationsManager() // nil where notices are disabled
 	if manager != nil {
 		manager.AddNotificationHook(r.seen)
-	}
-	if err := r.client.Ping(ctx).Err(); err != nil {
-		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
 	}
 
 	before, during, after := c.plan()
@@ -276,8 +286,8 @@ func (r *run) settle(rep *Report) bool {
 // gapOutsideStalls is the longest time without a completed command in which the
 // server was answering.
 func (r *run) gapOutsideStalls(rep *Report) (gap time.Duration) {
-	from := time.Duration(0) // since when it is answering
-	quiet := 0               // reasons why it isn't
+	from := r.clock.Began(load.Before) // since when it is answering
+	quiet := 0                         // reasons why it isn't
 	for _, m := range rep.Marks {
 		switch m.Kind {
 		case MarkStallBegin, MarkCut:

@@ -56,16 +56,17 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 	l.busy.merge(session)
 	live := l.Live()
 	r.Commands = account.Commands{Sent: live.Sent, Acknowledged: live.Acknowledged, Failed: live.Failed, Unknown: live.Unknown}
-	r.DurationS = account.Round(end.Seconds(), 3)
-	r.OpsPerS = account.Round(float64(live.Acknowledged)/end.Seconds(), 1)
+	began := clock.Began(Before)
+	r.DurationS = account.Round((end - began).Seconds(), 3)
+	r.OpsPerS = account.Round(float64(live.Acknowledged)/(end-began).Seconds(), 1)
 
-	bounds := [phases + 1]time.Duration{0, clock.Began(During), clock.Began(After), end}
+	bounds := [phases + 1]time.Duration{began, clock.Began(During), clock.Began(After), end}
 	for i, b := range bounds[1:] {
 		if b == 0 { // the phase before it was the last
 			bounds[i+1] = end
 		}
 	}
-	r.LongestGapMS = millis(l.LongestGap(0, end))
+	r.LongestGapMS = millis(l.LongestGap(began, end))
 	for i, p := range []struct {
 		latency *account.Latency
 		gap     *float64
