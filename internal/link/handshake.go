@@ -270,7 +270,9 @@ func (l *Link) settle(s step, frame []byte) error {
 			l.info.OptedIn = true
 			return nil
 		}
-		l.info.OptInRefused = err
+		if e, ok := errors.AsType[resp.Error](err); !ok || !transient(e) {
+			l.info.OptInRefused = err // else it says nothing about the server's software
+		}
 		if s.optional {
 			return nil
 		}
