@@ -127,7 +127,7 @@ func TestPipelineMethods(t *testing.T) {
 	ctx := soon(t)
 	c, _ := start(t, nil)
 	p := c.Pipeline()
-	a := typed(p).Set(ctx, "k", "v", 0)
+	a := p.Set(ctx, "k", "v", 0)
 	b := redis.NewStringCmd(ctx, "get", "k")
 	if err := p.Process(ctx, b); err != nil {
 		t.Error(err)
@@ -142,7 +142,7 @@ func TestPipelineMethods(t *testing.T) {
 	if p.Len() != 0 {
 		t.Error("Exec does not forget")
 	}
-	typed(p).Set(ctx, "k", "other", 0)
+	p.Set(ctx, "k", "other", 0)
 	p.Discard()
 	if p.Len() != 0 {
 		t.Error("Discard does not forget")
@@ -153,8 +153,8 @@ func TestPipelineMethods(t *testing.T) {
 	}
 	// A pipeline can be used again, and by what its own methods give.
 	for name, f := range map[string]func(context.Context, func(redis.Pipeliner) error) ([]redis.Cmder, error){
-		"Pipelined":   typed(c.Pipeline()).Pipelined,
-		"TxPipelined": typed(c.TxPipeline()).TxPipelined,
+		"Pipelined":   c.Pipeline().Pipelined,
+		"TxPipelined": c.TxPipeline().TxPipelined,
 	} {
 		cmds, err := f(ctx, func(p redis.Pipeliner) error { p.Do(ctx, "get", "k"); return nil })
 		if got := outcomes(cmds); got != "v" || err != nil {

@@ -105,9 +105,6 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// typed gives the typed methods of what collects commands.
-func typed(p redis.Pipeliner) *redis.Pipeline { return p.(*redis.Pipeline) }
-
 // soon gives a context that ends a test which hangs.
 func soon(t *testing.T) context.Context {
 	t.Helper()

@@ -35,7 +35,7 @@ func TestWatchCommits(t *testing.T) {
 							return err
 						}
 						_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-							typed(p).Set(ctx, "n", n+1, 0)
+							p.Set(ctx, "n", n+1, 0)
 							return nil
 						})
 						return err
@@ -67,7 +67,7 @@ func TestWatchConflict(t *testing.T) {
 				return err
 			}
 			_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-				cmd = typed(p).Set(ctx, "k", "ours", 0)
+				cmd = p.Set(ctx, "k", "ours", 0)
 				return nil
 			})
 			return err
@@ -96,7 +96,7 @@ func TestWatchLeavesNothingBehind(t *testing.T) {
 	// The next one on the same connection does not watch a and b any more.
 	err = c.Watch(ctx, func(tx *redis.Tx) error {
 		do(t, c, "set", "a", "1")
-		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Set(ctx, "x", 1, 0); return nil })
+		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Set(ctx, "x", 1, 0); return nil })
 		return err
 	})
 	if err != nil {
@@ -118,13 +118,13 @@ func TestWatchInsideWatch(t *testing.T) {
 	c, _ := start(t, nil)
 	err := c.Watch(ctx, func(outer *redis.Tx) error {
 		err := c.Watch(ctx, func(inner *redis.Tx) error {
-			_, err := inner.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Incr(ctx, "k"); return nil })
+			_, err := inner.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "k"); return nil })
 			return err
 		}, "k")
 		if err != nil {
 			t.Errorf("inner: %v", err)
 		}
-		_, err = outer.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Incr(ctx, "k"); return nil })
+		_, err = outer.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "k"); return nil })
 		return err
 	}, "k")
 	if !errors.Is(err, redis.TxFailedErr) {
@@ -147,8 +147,8 @@ func TestWatchMethodsOfTx(t *testing.T) {
 			return err
 		}
 		cmds, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			typed(p).Incr(ctx, "k")
-			typed(p).Get(ctx, "k")
+			p.Incr(ctx, "k")
+			p.Get(ctx, "k")
 			return nil
 		})
 		if err != nil {
@@ -157,7 +157,7 @@ func TestWatchMethodsOfTx(t *testing.T) {
 		if v := cmds[1].(*redis.StringCmd).Val(); v != "2" {
 			t.Errorf("k is %s in the transaction, want 2", v)
 		}
-		cmds, err = tx.Pipelined(ctx, func(p redis.Pipeliner) error { typed(p).Get(ctx, "k"); typed(p).Get(ctx, "none"); return nil })
+		cmds, err = tx.Pipelined(ctx, func(p redis.Pipeliner) error { p.Get(ctx, "k"); p.Get(ctx, "none"); return nil })
 		if len(cmds) != 2 || !errors.Is(err, redis.Nil) {
 			t.Errorf("pipeline in a Tx: %d commands, %v", len(cmds), err)
 		}
@@ -184,7 +184,7 @@ func TestWatchIsNotLostWithItsConnection(t *testing.T) {
 			do(t, adm, "set", "k", "theirs")
 			_ = tx.Get(ctx, "k").Err() // fails, and nobody looks
 			_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-				typed(p).Set(ctx, "k", "ours", 0)
+				p.Set(ctx, "k", "ours", 0)
 				return nil
 			})
 			return err
@@ -213,7 +213,7 @@ func TestWatchIsNotLostWithACommandGivenUp(t *testing.T) {
 		if err := <-block; !errors.Is(err, context.Canceled) {
 			t.Errorf("BLPOP: got %v", err)
 		}
-		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Set(ctx, "k", "ours", 0); return nil })
+		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Set(ctx, "k", "ours", 0); return nil })
 		return err
 	}, "k")
 	if !errors.Is(err, redis.TxFailedErr) {
@@ -241,7 +241,7 @@ func TestTxDoesNotHideAnUnknownWrite(t *testing.T) {
 	}{
 		{"command", func(tx *redis.Tx) error { return tx.Incr(ctx, "n").Err() }},
 		{"pipeline", func(tx *redis.Tx) error {
-			_, err := tx.Pipelined(ctx, func(p redis.Pipeliner) error { typed(p).Incr(ctx, "n"); return nil })
+			_, err := tx.Pipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "n"); return nil })
 			return err
 		}},
 	} {
@@ -267,7 +267,7 @@ func TestTxCutBeforeExec(t *testing.T) {
 	}
 	var cmds []redis.Cmder
 	err = c.Watch(ctx, func(tx *redis.Tx) (err error) {
-		cmds, err = tx.Pipelined(ctx, func(p redis.Pipeliner) error { typed(p).Get(ctx, "k"); return nil })
+		cmds, err = tx.Pipelined(ctx, func(p redis.Pipeliner) error { p.Get(ctx, "k"); return nil })
 		return err
 	}, "k")
 	if !errors.Is(err, redis.TxFailedErr) || !errors.Is(cmds[0].Err(), redis.TxFailedErr) {
@@ -288,7 +288,7 @@ func TestTxCutDuringExecIsUnknown(t *testing.T) {
 	})
 	c := newClient(t, &redis.Options{Addr: s.addr})
 	err := c.Watch(ctx, func(tx *redis.Tx) error {
-		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Incr(ctx, "n"); return nil })
+		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "n"); return nil })
 		return err
 	}, "k")
 	if redis.DeliveryOf(err) != redis.MaybeSent || errors.Is(err, redis.TxFailedErr) {
@@ -328,8 +328,8 @@ func TestTxOfManyCommands(t *testing.T) {
 	err := c.Watch(ctx, func(tx *redis.Tx) error {
 		cmds, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			for i := range n {
-				typed(p).Set(ctx, "k"+strconv.Itoa(i), i, 0)
-				typed(p).Get(ctx, "k"+strconv.Itoa(i))
+				p.Set(ctx, "k"+strconv.Itoa(i), i, 0)
+				p.Get(ctx, "k"+strconv.Itoa(i))
 			}
 			return nil
 		})
@@ -352,7 +352,7 @@ func TestTxCutAfterExec(t *testing.T) {
 	c, s := start(t, nil)
 	adm := admin(t, s.Addr())
 	err := c.Watch(ctx, func(tx *redis.Tx) error {
-		if _, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { typed(p).Incr(ctx, "n"); return nil }); err != nil {
+		if _, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "n"); return nil }); err != nil {
 			return err
 		}
 		killOthers(t, adm)
