@@ -42,6 +42,7 @@ type stage struct {
 	values  map[string]string
 	lists   map[string][]string
 	pushed  chan struct{} // closed, and made anew, when a list has got an element
+	subs    map[string]map[*part]struct{}
 }
 
 type dialled struct {
@@ -56,6 +57,7 @@ func onStage(t *testing.T, test func(s *stage)) {
 		s := &stage{
 			T: t, net: simnet.New(), start: time.Now(),
 			values: make(map[string]string), lists: make(map[string][]string), pushed: make(chan struct{}),
+			subs: make(map[string]map[*part]struct{}),
 		}
 		t.Cleanup(func() { _ = s.net.Close() })
 		s.opt = redis.Options{
@@ -304,6 +306,11 @@ func (a *actor) serve(p *part) {
 			}
 		}
 		a.mu.Unlock()
+		a.s.mu.Lock()
+		for _, on := range a.s.subs {
+			delete(on, p)
+		}
+		a.s.mu.Unlock()
 		_ = p.Close()
 	}()
 	for {
@@ -374,6 +381,12 @@ func (a *actor) answer(p *part, args []string) string {
 		return ":1\r\n"
 	case "blpop":
 		return a.answerPop(p, args)
+	case "subscribe", "unsubscribe":
+		return a.s.subscribe(p, name, args[1:])
+	case "publish":
+		return fmt.Sprintf(":%d\r\n", a.s.publish(args[1], args[2]))
+	case "ping":
+		return "+PONG\r\n"
 	}
 	return "+OK\r\n"
 }
@@ -418,6 +431,35 @@ func (a *actor) answerPop(p *part, args []string) string {
 			return ""
 		}
 	}
+}
+
+// subscribe confirms each channel.
+func (s *stage) subscribe(p *part, verb string, channels []string) (confirmed string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range channels {
+		if s.subs[c] == nil {
+			s.subs[c] = make(map[*part]struct{})
+		}
+		if verb == "subscribe" {
+			s.subs[c][p] = struct{}{}
+		} else {
+			delete(s.subs[c], p)
+		}
+		confirmed += notice(verb, c, len(s.subs[c]))
+	}
+	return confirmed
+}
+
+// publish sends a message to all subscribers, on whichever server they are.
+func (s *stage) publish(channel, message string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.subs[channel] {
+		p.send(notice("message", channel, message))
+		n++
+	}
+	return n
 }
 
 // notice is the wire form of a notification. An element is a string, a number, or
