@@ -73,7 +73,7 @@ const renewEvery = 10 * time.Second
 func (a *ageing) renew() {
 	ctx, cancel := context.WithTimeout(a.e.run, a.e.cfg.Maint.HandoffTimeout)
 	defer cancel()
-	if err := a.en.move(ctx, a.e.dialTargets()); err != nil && a.e.run.Err() == nil {
+	if err := a.en.renew(ctx); err != nil && a.e.run.Err() == nil {
 		a.e.cfg.Logger.Debug("an old link could not be replaced yet", "endpoint", a.e.cfg.Addr, "link", a.en.l.ID(), "cause", err)
 		a.timer.Reset(renewEvery)
 	}

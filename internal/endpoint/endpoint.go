@@ -222,19 +222,11 @@ func (e *Endpoint) sharedUse() use {
 			l: l,
 			move: func(ctx context.Context, targets []string) error {
 				next, err := e.openFirst(ctx, e.sharedUse(), targets)
-				if err != nil {
-					return err
-				}
-				if cur := e.shared.Current(); cur != nil && cur != l {
-					next.Drain() // the lane has moved by itself
-					l.Drain()
-					return nil
-				}
-				if !e.shared.Replace(next) {
-					return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
-				}
-				l.Drain()
-				return nil
+				return e.succeed(l, next, err)
+			},
+			renew: func(ctx context.Context) error {
+				next, err := e.openAt(ctx, e.sharedUse(), e.dialTargets())
+				return e.succeed(l, next, err)
 			},
 			retire: func() { e.shared.Dropped(l); l.Drain() },
 		}
@@ -242,6 +234,20 @@ func (e *Endpoint) sharedUse() use {
 		en.age = e.watchAge(en)
 		return en
 	}}
+}
+
+// succeed makes next the shared lane's link in place of l.
+func (e *Endpoint) succeed(l, next *link.Link, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case e.shared.Current() != nil && e.shared.Current() != l:
+		next.Drain() // the lane has moved by itself
+	case !e.shared.Replace(next):
+		return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
+	}
+	l.Drain()
+	return nil
 }
 
 var errReplacementDied = errors.New("the new link has died before it could serve")

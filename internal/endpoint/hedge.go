@@ -17,6 +17,7 @@ const (
 	hedgeShare    = 8 // this part of the time that is left
 	shortestHedge = 100 * time.Millisecond
 	longestHedge  = time.Second
+	mostHedges    = 6 // attempts in all, or as many as there are targets
 )
 
 // attemptResult is how one attempt of openFirst has ended.
@@ -36,7 +37,7 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 		errs    []error
 		pending int
 	)
-	queue := slices.Concat(targets, targets) // each once more, where there is time
+	queue := slices.Repeat(targets, mostHedges)[:max(mostHedges, len(targets))] // each again, where there is time
 	results := make(chan attemptResult, len(queue))
 	start := func() bool {
 		for len(queue) > 0 {
@@ -52,7 +53,7 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 		}
 		return false
 	}
-	begun := len(queue) / 2
+	again := len(queue) - len(targets)
 	start()
 	timer := time.NewTimer(hedgeAfter(ctx))
 	defer timer.Stop()
@@ -64,7 +65,7 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 				return r.l, nil
 			}
 			errs = append(errs, r.err)
-			if ctx.Err() == nil && len(queue) > begun { // a target not tried yet
+			if ctx.Err() == nil && len(queue) > again { // a target not tried yet
 				start()
 			}
 		case <-timer.C:
