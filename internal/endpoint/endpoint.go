@@ -106,10 +106,11 @@ type Endpoint struct {
 type entry struct {
 	l      *link.Link
 	move   mover
-	retire func()  // no new work; close when drained
-	gone   func()  // it has died
-	pooled bool    // it is one of the pool's
-	age    *ageing // of the shared lane's link; set before it is registered
+	renew  func(ctx context.Context) error // move without haste; of the shared lane only
+	retire func()                          // no new work; close when drained
+	gone   func()                          // it has died
+	pooled bool                            // it is one of the pool's
+	age    *ageing                         // of the shared lane's link; set before it is registered
 }
 
 // A mover replaces the entry's link by one to the first of targets that works, so
