@@ -488,7 +488,7 @@ func TestFault12_WatchAndConnSurviveTheDeadline(t *testing.T) {
 			await(t, "the cut was noticed", func() bool { return c.PoolStats().TotalConns == 2 })
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			typed(p).Set(ctx, "n", n+1, 0)
+			p.Set(ctx, "n", n+1, 0)
 			return nil
 		})
 		return err
