@@ -292,8 +292,8 @@ func TestFault07_ABadTargetDoesNotStarveThePool(t *testing.T) {
 			}
 			l.end()
 			own.Wait()
-			// Four attempts for each connection are the most, each with a second choice.
-			if got := dials.Load() - before; got == 0 || got > 11*4*2 {
+			// Four handoffs of each connection are the most, with six attempts each.
+			if got := dials.Load() - before; got == 0 || got > 11*4*6 || got > l.ops.Load()/4 {
 				t.Errorf("dialled %d times in the window, %d commands ran; want a few for each connection", got, l.ops.Load())
 			}
 			if got := dialsOld.Load(); got != 11 {
@@ -373,10 +373,10 @@ func TestFault08_TheTargetIsRememberedAndGivenUpAgain(t *testing.T) {
 // Fault: a subscription broke before it made. Guards: the new connection is subscribed,
 // and both deliver for a moment, before the old one ends (stream.handTo, relay).
 func TestFault09_SubscriptionsMakeBeforeBreak(t *testing.T) {
-	sim := maintsim.Start(t, maintsim.Config{Grace: time.Second, Proxies: 3, TimeUnit: 400 * time.Millisecond})
+	sim := maintsim.Start(t, maintsim.Config{Grace: time.Second, Proxies: 3})
 	c := newClient(t, &redis.Options{Addr: sim.Addr()})
 	wantNumbers(t, sim, c, func() error {
-		for range 5 {
+		for range 2 {
 			if err := sim.Rebind(t.Context()); err != nil {
 				return err
 			}
@@ -559,7 +559,7 @@ func TestFault14_TheMetricsHookIsSafe(t *testing.T) {
 			}
 		}
 	}
-	const rounds = 10
+	const rounds = 3
 	for range rounds {
 		if err := sim.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
