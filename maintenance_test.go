@@ -112,11 +112,11 @@ func testLogger(t *testing.T) *slog.Logger {
 }
 
 func TestHandoffStorm(t *testing.T) {
-	rounds := 100
+	rounds := 40
 	if testing.Short() {
-		rounds = 20
+		rounds = 10
 	}
-	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 2 * time.Second, TimeUnit: 50 * time.Millisecond})
+	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 6 * time.Second, TimeUnit: 50 * time.Millisecond})
 	c := redis.NewClient(&redis.Options{Addr: sim.Addr(), ReadTimeout: time.Second})
 	defer c.Close()
 	l := startLoad(t, c, 100)

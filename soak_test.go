@@ -245,11 +245,11 @@ func TestHistoryCheckFindsAStaleRead(t *testing.T) {
 
 // A thousand handoffs in a row leave nothing behind.
 func TestManyHandoffsLeaveNothingBehind(t *testing.T) {
-	rounds := 60
+	rounds := 30
 	if os.Getenv("BATON_SOAK") != "" {
 		rounds = 1000
 	}
-	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: time.Second, TimeUnit: 100 * time.Millisecond})
+	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 3 * time.Second, TimeUnit: 100 * time.Millisecond})
 	c := newClient(t, &redis.Options{Addr: sim.Addr(), ReadTimeout: time.Second})
 	l := startLoad(t, c, 64)
 	type state struct {

@@ -14,21 +14,23 @@ import (
 // attempt that has not answered: a packet that is lost at the wrong moment costs TCP
 // a second, and a window may be shorter.
 const (
-	hedgeShare    = 8 // this part of the time that is left
-	shortestHedge = 100 * time.Millisecond
+	hedgeShare    = 4 // this part of the time that is left
+	shortestHedge = 200 * time.Millisecond
 	longestHedge  = time.Second
 	mostHedges    = 6 // attempts in all, or as many as there are targets
 )
 
 // attemptResult is how one attempt of openFirst has ended.
 type attemptResult struct {
-	l   *link.Link
-	err error
+	addr string
+	l    *link.Link
+	err  error
 }
 
 // openFirst opens a link to whichever of targets answers first, in their order of
 // preference: the next one is tried when one fails, or beside it when it takes long.
-// Each is asked for by its breaker. It is for handoffs, which have no time to lose.
+// An attempt that fails speaks for the others at the same target. Each is asked for by
+// its breaker. It is for handoffs, which have no time to lose.
 func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*link.Link, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -39,16 +41,24 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 	)
 	queue := slices.Repeat(targets, mostHedges)[:max(mostHedges, len(targets))] // each again, where there is time
 	results := make(chan attemptResult, len(queue))
+	giveUp := make(map[string]context.CancelFunc, len(targets))
+	at := make(map[string]context.Context, len(targets))
+	for _, addr := range targets {
+		at[addr], giveUp[addr] = context.WithCancel(ctx)
+	}
 	start := func() bool {
 		for len(queue) > 0 {
 			addr := queue[0]
 			queue = queue[1:]
+			if at[addr].Err() != nil {
+				continue
+			}
 			if err := e.cfg.Manager.CircuitBreaker(addr).Allow(); err != nil {
 				errs = append(errs, &DialError{Addr: addr, Err: err})
 				continue
 			}
 			pending++
-			e.work.Go(func() { results <- e.openRacing(ctx, u, addr, &won) })
+			e.work.Go(func() { results <- e.openRacing(at[addr], u, addr, &won) })
 			return true
 		}
 		return false
@@ -64,7 +74,10 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 			if r.err == nil {
 				return r.l, nil
 			}
-			errs = append(errs, r.err)
+			if at[r.addr].Err() == nil || ctx.Err() != nil {
+				errs = append(errs, r.err)
+			}
+			giveUp[r.addr]()
 			if ctx.Err() == nil && len(queue) > again { // a target not tried yet
 				start()
 			}
@@ -81,13 +94,13 @@ func (e *Endpoint) openRacing(ctx context.Context, u use, addr string, won *atom
 	l, err := e.openOne(ctx, u, addr)
 	e.cfg.Manager.CircuitBreaker(addr).Report(err)
 	if err != nil {
-		return attemptResult{err: &DialError{Addr: addr, Err: err}}
+		return attemptResult{addr: addr, err: &DialError{Addr: addr, Err: err}}
 	}
 	if !won.CompareAndSwap(false, true) {
 		l.Drain()
-		return attemptResult{err: &DialError{Addr: addr, Err: context.Canceled}}
+		return attemptResult{addr: addr, err: &DialError{Addr: addr, Err: context.Canceled}}
 	}
-	return attemptResult{l: l}
+	return attemptResult{addr: addr, l: l}
 }
 
 // hedgeAfter is how long an attempt has for itself.

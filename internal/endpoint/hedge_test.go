@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -26,9 +27,10 @@ func TestHandoffToATargetThatLosesTheFirstPacket(t *testing.T) {
 		e := t.endpoint()
 		e.Echo("first")
 		before.PushOne("MOVING", 1, 1, newAddr)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
+		synctest.Wait()
 		if got := e.Peer(); got != newAddr {
-			t.Errorf("200 ms after the notice the lane leads to %q, want %s", got, newAddr)
+			t.Errorf("300 ms after the notice the lane leads to %q, want %s", got, newAddr)
 		}
 		e.Close()
 	})
