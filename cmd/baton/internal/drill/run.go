@@ -47,6 +47,10 @@ const (
 	MarkClosed
 	MarkCut
 	MarkBack
+	MarkFault    // a node or the resolver is not as it should be
+	MarkRepaired // a node is well again
+	MarkEndpoint // where the endpoint is, or where its name leads
+	MarkStep     // of a chaos
 	MarkOther
 )
 
@@ -152,8 +156,6 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 		Run:     strconv.FormatInt(time.Now().UnixNano(), 36),
 		Clock:   r.clock,
 		Slots:   r.slots,
-
-		Patterns: !r.sim.Backend().Embedded(),
 	})
 	if err != nil {
 		return nil, err
@@ -298,7 +300,7 @@ func (r *run) gapOutsideStalls(rep *Report) (gap time.Duration) {
 			if quiet--; quiet == 0 {
 				from = m.At
 			}
-		case MarkNotice, MarkHandoff, MarkClosed, MarkOther:
+		case MarkNotice, MarkHandoff, MarkClosed, MarkFault, MarkRepaired, MarkEndpoint, MarkStep, MarkOther:
 		}
 	}
 	return max(gap, r.load.LongestGap(from, rep.End))

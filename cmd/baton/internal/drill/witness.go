@@ -65,13 +65,36 @@ func (w *witness) event(e maintsim.Event) {
 		m.Kind, m.Text = MarkStallEnd, "replies flow"
 		w.stalls--
 	case maintsim.EventProxyClosed:
-		m.Kind, m.Text = MarkClosed, fmt.Sprintf("old endpoint closes %d connections", e.Connections)
+		m.Kind, m.Text = MarkClosed, fmt.Sprintf("node %d closes %d connections, %d commands in flight", e.Proxy+1, e.Connections, e.InFlight)
 	case maintsim.EventCut:
 		m.Kind, m.Text = MarkCut, fmt.Sprintf("%d connections cut, %d commands in flight", e.Connections, e.InFlight)
 		w.inFlight += int64(e.InFlight)
 	case maintsim.EventServiceBack:
 		m.Kind, m.Text = MarkBack, "server is back"
-	case maintsim.EventProxyOpened, maintsim.EventTakeOver, maintsim.EventResolved:
+	case maintsim.EventFault:
+		m.Kind, m.Text = MarkFault, fmt.Sprintf("node %d: %s", e.Proxy+1, e.Detail)
+		if e.Detail == maintsim.FaultNone.String() {
+			m.Kind, m.Text = MarkRepaired, fmt.Sprintf("node %d is well again", e.Proxy+1)
+		}
+	case maintsim.EventDemoted:
+		m.Kind, m.Text = MarkFault, fmt.Sprintf("node %d is demoted and refuses writes", e.Proxy+1)
+	case maintsim.EventLookups:
+		m.Kind, m.Text = MarkFault, "lookups of names: "+e.Detail
+		if e.Detail == "well" {
+			m.Kind, m.Text = MarkRepaired, "lookups are well again"
+		}
+	case maintsim.EventProxyOpened:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d accepts", e.Proxy+1)
+	case maintsim.EventTakeOver:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("another node takes over the address of node %d", e.Proxy+1)
+	case maintsim.EventResolved:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("the name leads to node %d", e.Proxy+1)
+	case maintsim.EventJoined:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d joins the endpoint", e.Proxy+1)
+	case maintsim.EventDropped:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d leaves the name", e.Proxy+1)
+	case maintsim.EventChaos:
+		m.Kind, m.Text = MarkStep, "chaos "+e.Detail
 	}
 	w.markLocked(m)
 }

@@ -30,12 +30,8 @@ type Config struct {
 	Workers int    // at least MinWorkers
 	Seed    uint64 // of all random choices
 	Run     string // makes the keys of this run its own
-	// Patterns makes one subscriber subscribe by pattern. That needs a server that
-	// sends a subscriber everything in the order of publication, as real ones do; the
-	// embedded one has an order for channels and another for patterns.
-	Patterns bool
-	Clock    *Clock
-	Slots    *Slots
+	Clock   *Clock
+	Slots   *Slots
 }
 
 // A Load is a set of workers, each a closed loop: it waits for a command to end,
@@ -182,7 +178,8 @@ func (l *Load) addWorkers() {
 			func(ctx context.Context) { to.consume(ctx, ls) })
 	}
 	for i := range of[publisher] {
-		ch := newChannel(l.prefix+"channel:"+strconv.Itoa(i), l.cfg.Patterns && i == 0)
+		// One of them subscribes by pattern.
+		ch := newChannel(l.prefix+"channel:"+strconv.Itoa(i), i == 0)
 		l.channels = append(l.channels, ch)
 		from, to := l.addWorker(true), l.addWorker(false)
 		l.subbed.Add(1)

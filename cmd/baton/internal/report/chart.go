@@ -23,7 +23,8 @@ const (
 	phaseLine   = 32 // base line of the phases' names
 	laneTop     = 40
 	laneRow     = 13
-	plotTop     = laneTop + 5*laneRow + 8
+	laneRows    = 8
+	plotTop     = laneTop + laneRows*laneRow + 8
 	plotHeight  = 210
 	plotBottom  = plotTop + plotHeight
 	chartHeight = plotBottom + 30
@@ -107,7 +108,8 @@ func (c chart) background() {
 			out = m.At
 		case drill.MarkBack:
 			bed(out, m.At, outBed)
-		case drill.MarkNotice, drill.MarkHandoff, drill.MarkClosed, drill.MarkOther:
+		case drill.MarkNotice, drill.MarkHandoff, drill.MarkClosed, drill.MarkFault, drill.MarkRepaired,
+			drill.MarkEndpoint, drill.MarkStep, drill.MarkOther:
 		}
 	}
 	end := c.rep.End
@@ -137,7 +139,7 @@ const crowded = 40
 
 // lane draws what happened, one row for each kind.
 func (c chart) lane() {
-	for i, row := range []struct {
+	for i, row := range [laneRows]struct {
 		name  string
 		color charts.Color
 		at    []time.Duration
@@ -147,6 +149,9 @@ func (c chart) lane() {
 		{"handoffs", green, c.marked(drill.MarkHandoff), false},
 		{"closes", violet, c.marked(drill.MarkClosed), true},
 		{"cuts", red, c.marked(drill.MarkCut), true},
+		{"faults", red, c.marked(drill.MarkFault), false},
+		{"endpoint", violet, c.marked(drill.MarkEndpoint), false},
+		{"chaos", amber, c.marked(drill.MarkStep), false},
 		{"failures", red, c.failures(), false},
 	} {
 		y := laneTop + i*laneRow + laneRow/2

@@ -41,7 +41,8 @@ func example() *drill.Report {
 		rep.Samples = append(rep.Samples, s)
 	}
 	for i, k := range []drill.MarkKind{
-		drill.MarkNotice, drill.MarkStallBegin, drill.MarkStallEnd, drill.MarkHandoff, drill.MarkClosed, drill.MarkCut, drill.MarkBack, drill.MarkOther,
+		drill.MarkNotice, drill.MarkStallBegin, drill.MarkStallEnd, drill.MarkHandoff, drill.MarkClosed, drill.MarkCut, drill.MarkBack,
+		drill.MarkFault, drill.MarkRepaired, drill.MarkEndpoint, drill.MarkStep, drill.MarkOther,
 	} {
 		rep.Marks = append(rep.Marks, drill.Mark{At: time.Duration(i+1) * time.Second, Kind: k, Text: "mark <" + string(rune('a'+i)) + ">"})
 	}
