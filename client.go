@@ -33,7 +33,6 @@ type core struct {
 
 	dialHooks *hooks // of the client that was made first
 
-	once   sync.Once
 	mu     sync.Mutex // guards the fields below
 	closed bool
 	subs   map[*PubSub]struct{}

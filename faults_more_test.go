@@ -398,12 +398,12 @@ type documentedHook struct {
 	seen []string
 }
 
-func (h *documentedHook) PreHook(ctx context.Context, notificationCtx push.NotificationHandlerContext, notificationType string, notification []interface{}) ([]interface{}, bool) {
+func (h *documentedHook) PreHook(ctx context.Context, notificationCtx push.NotificationHandlerContext, notificationType string, notification []any) ([]any, bool) {
 	h.note("pre " + notificationType)
 	return notification, true
 }
 
-func (h *documentedHook) PostHook(ctx context.Context, notificationCtx push.NotificationHandlerContext, notificationType string, notification []interface{}, result error) {
+func (h *documentedHook) PostHook(ctx context.Context, notificationCtx push.NotificationHandlerContext, notificationType string, notification []any, result error) {
 	if result != nil {
 		h.note("failed " + notificationType)
 		return
@@ -417,9 +417,9 @@ func (h *documentedHook) note(s string) {
 	h.seen = append(h.seen, s)
 }
 
-type documentedHandler struct{ got chan []interface{} }
+type documentedHandler struct{ got chan []any }
 
-func (h *documentedHandler) HandlePushNotification(ctx context.Context, handlerCtx push.NotificationHandlerContext, notification []interface{}) error {
+func (h *documentedHandler) HandlePushNotification(ctx context.Context, handlerCtx push.NotificationHandlerContext, notification []any) error {
 	if _, ok := handlerCtx.Client.(*redis.Client); ok {
 		h.got <- notification
 	}
@@ -467,7 +467,7 @@ func TestProgramsForGoRedisWork(t *testing.T) {
 	manager.AddNotificationHook(metricsHook)
 	manager.AddNotificationHook(custom)
 
-	handler := &documentedHandler{got: make(chan []interface{}, 1)}
+	handler := &documentedHandler{got: make(chan []any, 1)}
 	if err := client.RegisterPushNotificationHandler("CUSTOM_EVENT", handler, false); err != nil {
 		t.Fatal(err)
 	}

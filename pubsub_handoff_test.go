@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -87,12 +88,7 @@ func collectUntilEnd(t *testing.T, ps *redis.PubSub, streams ...string) map[stri
 }
 
 func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 func TestSubscriptionSurvivesHandoffs(t *testing.T) {

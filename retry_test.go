@@ -95,7 +95,7 @@ func pipelined(t *testing.T, c *redis.Client, cmds ...string) ([]redis.Cmder, er
 func collect(t *testing.T, p redis.Pipeliner, cmds []string) {
 	for _, c := range cmds {
 		var args []any
-		for _, w := range strings.Fields(c) {
+		for w := range strings.FieldsSeq(c) {
 			args = append(args, w)
 		}
 		p.Do(t.Context(), args...)

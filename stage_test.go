@@ -465,18 +465,19 @@ func (s *stage) publish(channel, message string) (n int) {
 // notice is the wire form of a notification. An element is a string, a number, or
 // nil.
 func notice(elems ...any) string {
-	b := ">" + strconv.Itoa(len(elems)) + "\r\n"
+	var b strings.Builder
+	b.WriteString(">" + strconv.Itoa(len(elems)) + "\r\n")
 	for _, e := range elems {
 		switch e := e.(type) {
 		case string:
-			b += bulk(e)
+			b.WriteString(bulk(e))
 		case int:
-			b += fmt.Sprintf(":%d\r\n", e)
+			b.WriteString(fmt.Sprintf(":%d\r\n", e))
 		default:
-			b += "_\r\n"
+			b.WriteString("_\r\n")
 		}
 	}
-	return b
+	return b.String()
 }
 
 // tell sends a notice to all connections that have opted in.

@@ -68,7 +68,7 @@ func clients(t *testing.T, c *redis.Client) (list []map[string]string) {
 // fields takes a line of CLIENT LIST or CLIENT INFO apart.
 func fields(line string) map[string]string {
 	m := map[string]string{}
-	for _, f := range strings.Fields(line) {
+	for f := range strings.FieldsSeq(line) {
 		k, v, _ := strings.Cut(f, "=")
 		m[k] = v
 	}
