@@ -88,12 +88,13 @@ func TestCloseWithoutAServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := redis.NewClient(opt)
 			var wg sync.WaitGroup
-			begun := make(chan struct{}, 4)
+			begun := make(chan struct{}, 5)
 			for _, f := range []func() error{
 				func() error { return c.Ping(t.Context()).Err() },
 				func() error { return c.BLPop(t.Context(), 0, "k").Err() },
 				func() error { return c.Conn().Ping(t.Context()).Err() },
 				func() error { return c.Watch(t.Context(), func(*redis.Tx) error { return nil }, "k") },
+				func() error { return second(c.Subscribe(t.Context(), "ch").Receive(t.Context())) },
 			} {
 				wg.Go(func() {
 					begun <- struct{}{}
@@ -102,7 +103,7 @@ func TestCloseWithoutAServer(t *testing.T) {
 					}
 				})
 			}
-			for range 4 {
+			for range 5 {
 				<-begun
 			}
 			runtime.Gosched()

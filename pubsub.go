@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -214,7 +215,7 @@ func (p *PubSub) connect(ctx context.Context) error {
 		return nil
 	}
 	s := newStream(p)
-	l, err := p.core.ep.OpenDedicated(ctx, s.dedicated())
+	l, err := p.open(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -227,6 +228,28 @@ func (p *PubSub) connect(ctx context.Context) error {
 		return nil
 	}
 	return l.WriteOnly(wire)
+}
+
+// open opens the connection of s. Close ends it.
+func (p *PubSub) open(ctx context.Context, s *stream) (*link.Link, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	opened := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-p.exit:
+			cancel(ErrClosed)
+		case <-opened:
+		}
+	})
+	l, err := p.core.ep.OpenDedicated(ctx, s.dedicated())
+	close(opened)
+	watch.Wait()
+	defer cancel(nil)
+	if err != nil && errors.Is(context.Cause(ctx), ErrClosed) {
+		return nil, p.closedError()
+	}
+	return l, err
 }
 
 // adopt makes s the stream that delivers.
