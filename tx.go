@@ -57,8 +57,11 @@ func (t *Tx) Watch(ctx context.Context, keys ...string) *StatusCmd {
 	return t.watchCmd(ctx, "watch", keys...)
 }
 
-// Unwatch forgets all watched keys.
-func (t *Tx) Unwatch(ctx context.Context) *StatusCmd { return t.watchCmd(ctx, "unwatch") }
+// Unwatch forgets all watched keys. Redis has no way to forget some of them only: keys
+// are there because go-redis has them, and a server refuses them.
+func (t *Tx) Unwatch(ctx context.Context, keys ...string) *StatusCmd {
+	return t.watchCmd(ctx, "unwatch", keys...)
+}
 
 func (t *Tx) watchCmd(ctx context.Context, name string, keys ...string) *StatusCmd {
 	cmd := &StatusCmd{}
