@@ -70,7 +70,7 @@ func parseNotice(args []any) (Notice, error) {
 	if len(args) < 2 {
 		return n, fmt.Errorf("%s: no sequence number", kind)
 	}
-	seq, err := integer(args[1])
+	seq, err := sequence(args[1])
 	if err != nil {
 		return n, fmt.Errorf("%s: sequence number: %w", kind, err)
 	}
@@ -246,6 +246,16 @@ func integer(v any) (int64, error) {
 		return 0, fmt.Errorf("%s is no number", clip(s))
 	}
 	return i, nil // ParseInt returns the nearest value with ErrRange
+}
+
+// sequence reads a sequence number. One that does not fit is refused: taken for the
+// nearest, it would make every later notice look old.
+func sequence(v any) (int64, error) {
+	i, err := integer(v)
+	if err == nil && (i == math.MaxInt64 || i == math.MinInt64) {
+		err = fmt.Errorf("%s is out of range", describe(v))
+	}
+	return i, err
 }
 
 // describe names the type of a value that is not what was expected.

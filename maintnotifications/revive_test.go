@@ -116,3 +116,12 @@ func TestMovesByDNSDoNotGoInCircles(t *testing.T) {
 		t.Errorf("%d dials in the second move, want 1", dials)
 	}
 }
+
+// A sequence number that does not fit must not make every later notice look old.
+func TestSequenceOutOfRangeIsRefused(t *testing.T) {
+	for _, seq := range []any{"92233720368547758080", []byte("-92233720368547758080"), 1e30} {
+		if n, err := ParseNotice([]any{"FAILED_OVER", seq}); err == nil {
+			t.Errorf("%v was taken for %d", seq, n.Seq)
+		}
+	}
+}

@@ -36,7 +36,7 @@ var errSetup = errors.New("link setup")
 func (e *Endpoint) open(ctx context.Context, u use) (*link.Link, error) {
 	for attempt := 1; ; attempt++ {
 		l, err := e.openAt(ctx, u, e.dialTargets())
-		if err == nil || attempt >= e.cfg.DialRetries || Permanent(err) || ctx.Err() != nil {
+		if err == nil || attempt >= e.cfg.DialRetries || Permanent(err) || ctx.Err() != nil || errors.Is(err, link.ErrClosed) {
 			return l, err
 		}
 		pause := time.NewTimer(e.cfg.DialBackoff(attempt))
