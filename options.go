@@ -67,9 +67,10 @@ type Options struct {
 	DB int
 
 	// MaxRetries is how often a command is sent again that is idempotent and was not
-	// answered, or that the server was not ready for. Default 3; -1 is never. A
-	// command that could not be sent at all waits for a connection regardless; see
-	// PoolTimeout.
+	// answered. Default 3; -1 is never. A command that could not be sent at all waits
+	// for a connection regardless, and one that the server was not ready for (LOADING,
+	// READONLY from what was a primary, and the like) waits in the same way unless this
+	// is -1; see PoolTimeout.
 	MaxRetries int
 	// MinRetryBackoff is the least pause before that, default 10 ms; -1 none.
 	MinRetryBackoff time.Duration
@@ -109,7 +110,8 @@ type Options struct {
 	// MaxConcurrentDials is there because go-redis has it; PoolSize bounds dials.
 	MaxConcurrentDials int
 	// PoolTimeout is how long to wait for a connection: for one of the pool to become
-	// free, or, for a command that could not be sent, until one can be opened again.
+	// free, or, for a command that could not be sent, until one can be opened again, or
+	// until the server is ready.
 	// Default ReadTimeout + 1 s.
 	PoolTimeout time.Duration
 	// MinIdleConns are kept open in the pool. Default 0.
