@@ -152,8 +152,8 @@ func (c *Client) Options() *Options { return c.opt }
 // String names the client by its address and database.
 func (c *Client) String() string { return fmt.Sprintf("Redis<%s db:%d>", c.opt.Addr, c.opt.DB) }
 
-// NodeAddress is the configured address.
-func (c *Client) NodeAddress() string { return c.opt.Addr }
+// NodeAddress is Options.NodeAddress.
+func (c *Client) NodeAddress() string { return c.opt.NodeAddress }
 
 // WithTimeout gives a client with another read and write timeout. It has
 // connections of its own and is to be closed by itself.

@@ -38,6 +38,9 @@ type Options struct {
 	Network string
 	// Addr is "host:port", or the path of a unix socket. Default localhost:6379.
 	Addr string
+	// NodeAddress is there because go-redis has it: where the server says that it is.
+	// Default: Addr.
+	NodeAddress string
 	// ClientName is told to the server for each connection. Default: none.
 	ClientName string
 
@@ -100,6 +103,12 @@ type Options struct {
 	ReadBufferSize int
 	// WriteBufferSize is there because go-redis has it; write buffers follow the load.
 	WriteBufferSize int
+
+	// PipelineReadBufferSize, PipelineWriteBufferSize and PipelinePoolSize are there
+	// because go-redis has them; pipelines go the way of all commands.
+	PipelineReadBufferSize  int
+	PipelineWriteBufferSize int
+	PipelinePoolSize        int
 
 	// PoolFIFO lends the connection that is idle longest; default: the one used last.
 	PoolFIFO bool
@@ -178,9 +187,8 @@ func (opt *Options) withDefaults() *Options {
 	if o.Addr == "" {
 		o.Addr = "localhost:6379"
 	}
-	if o.Protocol == 0 {
-		o.Protocol = 3
-	}
+	orDefault(&o.NodeAddress, o.Addr)
+	orDefault(&o.Protocol, 3)
 	orDefault(&o.MaxRetries, 3)
 	orDefault(&o.MinRetryBackoff, 10*time.Millisecond)
 	orDefault(&o.MaxRetryBackoff, time.Second)

@@ -21,6 +21,7 @@ import (
 const optionFacts = `
 Network tcp
 Addr localhost:6379
+NodeAddress localhost:6379
 ClientName
 Dialer set
 OnConnect nil
@@ -42,6 +43,9 @@ WriteTimeout 5s
 ContextTimeoutEnabled false
 ReadBufferSize 32768
 WriteBufferSize 32768
+PipelineReadBufferSize 0
+PipelineWriteBufferSize 0
+PipelinePoolSize 0
 PoolFIFO false
 PoolSize 80
 MaxConcurrentDials 80
