@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strconv"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +24,7 @@ const simLong = `Sim simulates a database on loopback addresses until it is inte
 client can be pointed at it. It prints what it does, with the time.
 
 Type a scenario and it is done, several at a time if they are typed while others
-run; times in brackets change one run:
+run:
 
   migrate [stall=3s] [lead=1s]
   failover [stall=3s] [lead=1s]
@@ -32,6 +34,7 @@ run; times in brackets change one run:
   failover-cut [outage=1s]
   silent-cut [outage=1s]
   stats                      what was done so far
+  help                       everything else that can be typed
   quit
 
 With --every, the scenarios of --schedule are done in turn.`
@@ -50,21 +53,16 @@ type simFlags struct {
 	password string
 	refuse   bool
 	seed     uint64
+	tls      string
+	timings  maintsim.Config
+	timed    *parsed[maintsim.Config]
+	drill.Conditions
 }
 
-func simCommand() *cobra.Command {
-	var f simFlags
-	cmd := &cobra.Command{
-		Use:   "sim",
-		Short: "Simulate a database that any client can be pointed at",
-		Long:  simLong,
-		Example: `  baton sim --port 6400
-  baton sim --server /usr/bin/redis-server --every 30s --schedule migrate,rebind`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSim(cmd, f) },
-	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
+// groups are the flags of a simulation.
+func (f *simFlags) groups() []flagGroup {
+	basic := newGroup("Flags")
+	fs := basic.set
 	fs.StringSliceVar(&f.hosts, "hosts", nil, "loopback addresses of the proxies (default 127.0.0.1, 127.0.0.2, ...)")
 	fs.IntVar(&f.port, "port", 0, "port of the proxies (default a free one)")
 	fs.StringVar(&f.server, "server", "embedded", "`embedded`, a server program with its arguments, or host:port")
@@ -78,6 +76,31 @@ func simCommand() *cobra.Command {
 	fs.StringVar(&f.password, "password", "", "password that clients need")
 	fs.BoolVar(&f.refuse, "refuse", false, "refuse the opt-in to notices, as servers do that don't know it")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fs.BoolP("help", "h", false, "show this")
+
+	how := newGroup("Harder: where it listens")
+	how.set.StringVar(&f.tls, "tls", "", "encrypt, and write the certificate to trust, of host names only, to this `file`")
+	addPlaces(how.set, &f.Conditions)
+	f.timed = value(&f.timings, "measured[:scale]", drill.ParseTimings)
+	how.set.Var(f.timed, "timings", "the timing of the real product; times that are given otherwise hold, too")
+
+	faults := newGroup("Harder: faults, beside those that can be typed")
+	addFaults(faults.set, &f.Conditions)
+	return []flagGroup{basic, how, faults}
+}
+
+func simCommand() *cobra.Command {
+	var f simFlags
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Simulate a database that any client can be pointed at",
+		Long:  simLong,
+		Example: `  baton sim --port 6400
+  baton sim --server /usr/bin/redis-server --every 30s --schedule migrate,rebind`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSim(cmd, f) },
+	}
+	addGroups(cmd, f.groups())
 	return cmd
 }
 
@@ -98,12 +121,26 @@ func runSim(cmd *cobra.Command, f simFlags) error {
 		schedule = append(schedule, a)
 	}
 	out := &printer{w: cmd.OutOrStdout()}
-	sim, err := maintsim.New(maintsim.Config{
+	if err := f.Check(); err != nil {
+		return usageError{err}
+	}
+	f.resolve(cmd.Flags().Changed)
+	if f.Records > 1 && len(f.hosts) == 0 {
+		f.proxies = max(f.proxies, f.Records+1)
+	}
+	cfg := maintsim.Config{
 		Backend: backend, Hosts: f.hosts, Port: f.port, Proxies: f.proxies,
 		Grace: f.grace, Lead: drill.OrNone(f.lead), Stall: drill.OrNone(f.stall), Outage: drill.OrNone(f.outage),
-		Password: f.password, Unsupported: f.refuse, Seed: f.seed,
+		Password: f.password, Unsupported: f.refuse || f.RefuseOptIn != 0, Seed: f.seed,
 		OnEvent: func(e maintsim.Event) { out.at(e.Time, e.String()) },
-	})
+	}
+	f.Apply(&cfg)
+	if f.tls != "" {
+		if cfg.TLS, err = certificate(f.tls); err != nil {
+			return usageError{fmt.Errorf("--tls: %w", err)}
+		}
+	}
+	sim, err := maintsim.New(cfg)
 	if err != nil {
 		var opErr *net.OpError
 		if errors.As(err, &opErr) {
@@ -111,7 +148,11 @@ func runSim(cmd *cobra.Command, f simFlags) error {
 		}
 		return usageError{err}
 	}
-	s := &simulation{sim: sim, out: out}
+	s := &simulation{sim: sim, out: out, grace: f.grace}
+	if accept := f.Begin(sim); accept > 0 {
+		t := time.AfterFunc(accept, sim.Support)
+		defer t.Stop()
+	}
 	out.at(time.Now(), fmt.Sprintf("%s behind %s; clients connect to %s", server, strings.Join(sim.Addrs(), ", "), sim.Addr()))
 	s.serve(cmd.Context(), cmd.InOrStdin(), f.every, schedule)
 	if err := sim.Close(); err != nil {
@@ -139,11 +180,18 @@ type simulation struct {
 	sim *maintsim.Sim
 	out *printer
 	wg  sync.WaitGroup // scenarios
+
+	grace time.Duration // of moves that don't say it
+
+	stop context.CancelFunc // calls off what runs; owned by serve
 }
 
 // serve does what is typed and what is scheduled until ctx ends or it is told to
 // quit.
 func (s *simulation) serve(ctx context.Context, in io.Reader, every time.Duration, schedule []simAction) {
+	runs, stop := context.WithCancel(ctx)
+	s.stop = stop
+	defer func() { s.stop() }()
 	lines := make(chan string)
 	// This goroutine ends with the input, or with the program.
 	go func() {
@@ -167,14 +215,20 @@ func (s *simulation) serve(ctx context.Context, in io.Reader, every time.Duratio
 		case <-ctx.Done():
 			return
 		case <-due:
-			s.start(ctx, schedule[next%len(schedule)])
+			s.start(runs, schedule[next%len(schedule)])
 			next++
 		case line, ok := <-lines:
 			if !ok {
 				lines = nil // nobody types; the schedule goes on
 				continue
 			}
-			if !s.obey(ctx, strings.TrimSpace(line)) {
+			line = strings.TrimSpace(line)
+			if line == "stop" {
+				s.stop()
+				runs, s.stop = context.WithCancel(ctx)
+				continue
+			}
+			if !s.obey(runs, line) {
 				return
 			}
 		}
@@ -188,7 +242,7 @@ func (s *simulation) obey(ctx context.Context, line string) bool {
 	case "quit", "exit":
 		return false
 	case "help", "?":
-		s.out.at(time.Now(), "migrate, failover, rebind, rebind-none, rolling-upgrade, failover-cut, silent-cut, stats, quit")
+		s.out.at(time.Now(), "what can be typed:\n"+strings.TrimSuffix(simHelp(), "\n"))
 	case "stats":
 		st := s.sim.Stats()
 		s.out.at(time.Now(), fmt.Sprintf("%d connections, %d opted in, %d commands, notices %v, %d cuts and closes",
@@ -207,7 +261,7 @@ func (s *simulation) obey(ctx context.Context, line string) bool {
 func (s *simulation) start(ctx context.Context, a simAction) {
 	s.wg.Go(func() {
 		s.out.at(time.Now(), a.name+" begins")
-		if err := a.do(ctx, s.sim); err != nil {
+		if err := a.do(ctx, s); err != nil {
 			s.out.at(time.Now(), fmt.Sprintf("%s failed: %v", a.name, err))
 			return
 		}
@@ -215,57 +269,32 @@ func (s *simulation) start(ctx context.Context, a simAction) {
 	})
 }
 
-// simAction is a scenario with its options.
-type simAction struct {
-	name string
-	opts []maintsim.Option
+// resolve takes the measured timing where nothing else was given.
+func (f *simFlags) resolve(given func(string) bool) {
+	if f.timed.text == "" {
+		return
+	}
+	t := f.timings
+	for flag, set := range map[string]func(){
+		"grace":  func() { f.grace = t.Grace },
+		"lead":   func() { f.lead = t.Lead },
+		"stall":  func() { f.stall = t.Stall },
+		"outage": func() { f.outage = t.Outage },
+		"linger": func() { f.Linger = t.Linger },
+	} {
+		if !given(flag) {
+			set()
+		}
+	}
+	f.Resolver = t.ResolverChange
 }
 
-// parseAction reads "rebind grace=5s".
-func parseAction(line string) (simAction, error) {
-	words := strings.Fields(line)
-	if len(words) == 0 {
-		return simAction{}, errors.New("empty scenario")
+// certificate makes a certificate and writes what clients are to trust to file.
+func certificate(file string) (*tls.Config, error) {
+	cfg, _, err := maintsim.NewCertificate()
+	if err != nil {
+		return nil, err
 	}
-	name, err := drill.ParseScenario(words[0])
-	if err != nil || name == drill.Quiet {
-		return simAction{}, fmt.Errorf("unknown scenario %q", words[0])
-	}
-	a := simAction{name: words[0]}
-	for _, w := range words[1:] {
-		key, value, _ := strings.Cut(w, "=")
-		with, ok := map[string]func(time.Duration) maintsim.Option{
-			"grace": maintsim.WithGrace, "lead": maintsim.WithLead, "stall": maintsim.WithStall, "outage": maintsim.WithOutage,
-		}[key]
-		if !ok {
-			return simAction{}, fmt.Errorf("unknown option %s, want grace, lead, stall or outage", strconv.Quote(key))
-		}
-		d, err := time.ParseDuration(value)
-		if err != nil || d < 0 {
-			return simAction{}, fmt.Errorf("%s wants a time such as 5s, not %q", key, value)
-		}
-		a.opts = append(a.opts, with(d))
-	}
-	return a, nil
-}
-
-func (a simAction) do(ctx context.Context, sim *maintsim.Sim) error {
-	switch drill.Scenario(a.name) {
-	case drill.RollingUpgrade:
-		return sim.RollingUpgrade(ctx, a.opts...)
-	case drill.Migrate:
-		return sim.Migrate(ctx, a.opts...)
-	case drill.Failover:
-		return sim.Failover(ctx, a.opts...)
-	case drill.Rebind:
-		return sim.Rebind(ctx, a.opts...)
-	case drill.RebindNone:
-		return sim.Rebind(ctx, append(a.opts, maintsim.WithNullEndpoint())...)
-	case drill.FailoverCut:
-		return sim.FailoverCut(ctx, a.opts...)
-	case drill.SilentCut:
-		return sim.Cut(ctx, a.opts...)
-	case drill.Quiet:
-	}
-	return fmt.Errorf("unknown scenario %q", a.name)
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: cfg.Certificates[0].Certificate[0]}
+	return cfg, os.WriteFile(file, pem.EncodeToMemory(block), 0o644)
 }

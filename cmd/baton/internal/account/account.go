@@ -89,6 +89,10 @@ type Result struct {
 	SplitTransactions int64 `json:"split_transactions"`
 	// History is the account of the keys that several workers read and write.
 	History History `json:"history"`
+
+	// OvertakenReads counts GETs that were executed before a SET in front of them in the
+	// same pipeline, which can only be where a server refuses the SET for a while.
+	OvertakenReads int64 `json:"overtaken_reads"`
 }
 
 // Commands counts commands. Sent is the sum of the others.

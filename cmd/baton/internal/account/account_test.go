@@ -57,6 +57,13 @@ func TestJudgeAcceptsWhatBalances(t *testing.T) {
 	if p := Judge(cut(), cutTerms); len(p) > 0 {
 		t.Errorf("cut account: %q", p)
 	}
+	r, all := cut(), cutTerms
+	all.Unbounded, all.Down, all.Refused = true, true, true
+	r.Commands = Commands{Sent: 1000, Acknowledged: 900, Unknown: 50, Failed: 50}
+	r.IdempotentFailed, r.OvertakenReads, r.Watch.Failed, r.Blocking.Failed = 3, 3, 1, 1
+	if p := Judge(r, all); len(p) > 0 {
+		t.Errorf("chaos account: %q", p)
+	}
 }
 
 // Every rule can fail: each case breaks one, and exactly its sentence comes out.
@@ -70,6 +77,8 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 	}{
 		{"wrong reply", balanced, announced, func(r *Result) { r.WrongReplies = 1 }, "1 reply was not the command's own."},
 		{"stale read", balanced, announced, func(r *Result) { r.StaleReads = 2 }, "2 replies were older than"},
+		{"overtaken", balanced, announced, func(r *Result) { r.OvertakenReads = 1 }, "1 GET was executed before a SET"},
+		{"overtaken at a cut", cut, cutTerms, func(r *Result) { r.OvertakenReads = 2 }, "2 GETs were executed before a SET"},
 		{"no order", balanced, announced, func(r *Result) { r.History.Violations = 1 }, "1 key has a history that no order"},
 		{"failed", balanced, announced, func(r *Result) { r.Commands.Failed, r.Commands.Sent = 3, 1003 }, "3 commands failed."},
 		{"unknown", balanced, announced, func(r *Result) { r.Commands.Unknown, r.Commands.Sent = 1, 1001 }, "1 command was sent and not answered."},

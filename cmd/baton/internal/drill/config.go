@@ -52,6 +52,12 @@ type Config struct {
 	// Interval is the time between the rebinds of a storm.
 	Interval time.Duration
 
+	// Chaos is ChaosAnnounced or ChaosAll; ChaosOnly limits it to these actions.
+	Chaos     string
+	ChaosOnly []string
+
+	Conditions
+
 	// Timeout bounds the whole drill; 0 is its planned length and 30 s.
 	Timeout time.Duration
 }
@@ -72,14 +78,14 @@ func Default() Config {
 		Proxies:     2,
 		Handoffs:    1,
 		Interval:    500 * time.Millisecond,
+		Chaos:       ChaosAnnounced,
 	}
 }
 
 const (
-	edge        = 3 * time.Second // before and after the scenario
-	shortEdge   = 500 * time.Millisecond
-	maxWorkers  = 4096
-	recoverFast = time.Second // after a cut
+	edge       = 3 * time.Second // before and after the scenario
+	shortEdge  = 500 * time.Millisecond
+	maxWorkers = 4096
 )
 
 // Validate returns everything that is wrong with c.
@@ -113,7 +119,7 @@ func (c Config) Validate() error {
 	bad(c.Grace <= 0, "--grace %v, want more than 0", c.Grace)
 	// A client that is told no address waits for half of the time it is told, and that
 	// is in whole seconds.
-	bad(c.Scenario == RebindNone && c.Grace%time.Second != 0, "--grace %v: rebind-none needs whole seconds", c.Grace)
+	bad(c.Scenario.among(RebindNone, TakeOver, Chaos) && c.Grace%time.Second != 0, "--grace %v: %s needs whole seconds", c.Grace, c.Scenario)
 	bad(c.ReadTimeout <= 0, "--read-timeout %v, want more than 0", c.ReadTimeout)
 	bad(c.Interval <= 0, "--interval %v, want more than 0", c.Interval)
 	bad(c.Proxies < 1 || c.Proxies > 100, "%d proxies, want 1 to 100", c.Proxies)
@@ -122,24 +128,68 @@ func (c Config) Validate() error {
 	bad(c.Handoffs > 1 && !c.Scenario.storms(), "--handoffs is for the scenarios rebind and rebind-none, not for %s", c.Scenario)
 	bad(c.Handoffs > 1 && c.Scenario == RebindNone && c.Interval <= c.Grace,
 		"rebinds without an address can't overlap: --interval %v must be longer than --grace %v", c.Interval, c.Grace)
+	c.Conditions.validate(bad)
+	c.validateTogether(bad)
+	if err := ValidateChaos(c.Chaos, c.ChaosOnly); err != nil {
+		errs = append(errs, err)
+	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if least := c.length() + 2*shortEdge; c.Duration > 0 && c.Scenario != Quiet && c.Duration < least {
+	if least := c.length() + 2*shortEdge; c.Duration > 0 && !c.Scenario.among(Quiet, Chaos) && c.Duration < least {
 		bad(true, "--duration %v is too short: scenario %s takes %v with these times (shorten --grace, --lead or --stall)",
 			c.Duration, c.Scenario, least.Round(100*time.Millisecond))
 	}
 	return errors.Join(errs...)
 }
 
+// validateTogether reports conditions that the scenario has no use for, or that
+// exclude each other.
+func (c Config) validateTogether(bad func(is bool, format string, args ...any)) {
+	useless := func(set bool, flag string, useful bool, where string) {
+		bad(set && !useful, "%s is for %s, not for %s", flag, where, c.Scenario)
+	}
+	windows := c.Scenario.announces()
+	const (
+		announced = "scenarios with notices"
+		moving    = "scenarios with a move"
+		inPlace   = "the scenarios take-over and rebind-none by address"
+	)
+	useless(len(c.Variants) > 0, "--variant", windows, announced)
+	useless(c.Duplicates, "--duplicates", windows, announced)
+	useless(c.LostOpenings > 0, "--lost-openings", windows, announced)
+	closes := c.Scenario.among(RollingUpgrade, Migrate, Failover, FailoverCut, MaintenanceMode)
+	useless(c.Reordered > 0, "--reordered", closes, "scenarios with MIGRATED or FAILED_OVER")
+	useless(c.LostClosings, "--lost-closings", closes, "scenarios with MIGRATED or FAILED_OVER")
+	useless(c.Target.Fault != maintsim.FaultNone, "--target-fault", c.Scenario.targets(), "scenarios that move to another node")
+	useless(c.Repeated, "--repeated", c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves), "moves to a named address")
+	useless(c.Linger.Max > 0, "--linger", c.Scenario.moves() || c.Scenario == Chaos || c.Resolver.Max > 0, moving)
+	useless(c.TakeOver > 0, "--take-over", c.Scenario == TakeOver || c.Scenario == RebindNone && !c.ByName, inPlace)
+	bad(len(c.ChaosOnly) > 0 && c.Scenario != Chaos, "--chaos-only is for the scenario chaos, not for %s", c.Scenario)
+
+	bad(c.OwnPorts && c.byName() && (c.deaf() || c.LostOpenings > 0 || !c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves)),
+		"--own-ports: a name can't lead to another port, and %s needs that here", c.Scenario)
+	bad(c.Records > 1 && c.Scenario == OverlappingMoves, "--records %d: overlapping-moves is for one record", c.Records)
+	bad(c.Records == 1 && c.Scenario.among(Shrink, MaintenanceMode), "--records 1: %s needs at least 2", c.Scenario)
+	bad(c.Protocol == 2 && c.Mode == maintnotifications.ModeEnabled, "--protocol 2: there are no notices in RESP2, so --maintnotifications enabled can't be met")
+	bad(c.Mode == maintnotifications.ModeEnabled && c.RefuseOptIn != 0, "--refuse-opt-in: a client with --maintnotifications enabled doesn't work without the opt-in")
+	bad(c.Mode == maintnotifications.ModeEnabled && c.CloseOnOptIn != 0, "--close-on-opt-in: a client with --maintnotifications enabled doesn't work without the opt-in")
+}
+
+// byName reports whether the client knows the database by name.
+func (c Config) byName() bool {
+	return c.ByName || c.Scenario.needsName() || c.Scenario.targets() && (c.deaf() || c.LostOpenings > 0)
+}
+
 // plan is how long the load runs before and after the scenario.
 func (c Config) plan() (before, during, after time.Duration) {
 	during = c.length()
 	if c.Duration == 0 {
-		return edge, during, edge
+		return edge, during, c.edgeAfter()
 	}
 	rest := c.Duration - during
-	return rest / 2, during, rest - rest/2
+	before = min(rest/2, max(rest-c.edgeAfter(), shortEdge)) // a recovery takes what it needs
+	return before, during, rest - before
 }
 
 // timeout is the most the whole drill may take.
@@ -151,12 +201,23 @@ func (c Config) timeout() time.Duration {
 	return before + during + after + 30*time.Second
 }
 
-// proxies is the number of proxies, enough for a storm.
+// proxies is the number of proxies, enough for the scenario.
 func (c Config) proxies() int {
-	if c.Handoffs > 1 && c.Scenario == Rebind {
-		return max(c.Proxies, int(c.Grace/c.Interval)+3)
+	n, _ := c.Scenario.least()
+	n = max(n, c.Proxies)
+	if c.records() > 1 {
+		n = max(n, c.records()+1)
 	}
-	return c.Proxies
+	if c.Handoffs > 1 && c.Scenario == Rebind {
+		n = max(n, int((c.Grace+c.Linger.Max)/c.Interval)+3)
+	}
+	return n
+}
+
+// records is the number of addresses that the database's name has.
+func (c Config) records() int {
+	_, n := c.Scenario.least()
+	return max(n, c.Records)
 }
 
 // Backend is the server that a --server flag names, and what to call it.

@@ -3,6 +3,8 @@ package drill
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -114,7 +116,7 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	}
 	// Nothing that happens before the load begins is of interest.
 	var seen atomic.Pointer[witness]
-	r.sim, err = maintsim.New(maintsim.Config{
+	sim := maintsim.Config{
 		Backend: backend,
 		Proxies: c.proxies(),
 		Grace:   c.Grace,
@@ -127,19 +129,34 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 				w.event(e)
 			}
 		},
-	})
-	if err != nil {
+	}
+	c.Conditions.Records = c.records()
+	c.Apply(&sim)
+	opt := r.options()
+	if c.TLS {
+		var trust *x509.CertPool
+		if sim.TLS, trust, err = maintsim.NewCertificate(); err != nil {
+			return nil, err
+		}
+		opt.TLSConfig = &tls.Config{RootCAs: trust, ServerName: maintsim.DBName}
+	}
+	if r.sim, err = maintsim.New(sim); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.sim.Close()) }()
-	r.client = redis.NewClient(r.options())
+	accept := c.Begin(r.sim)
+	opt.Addr, opt.Resolver = r.sim.Addr(), r.sim
+	if c.byName() {
+		opt.Addr = r.sim.Name()
+	}
+	r.client = redis.NewClient(opt)
 	defer func() { _ = r.client.Close() }() // all is accounted for
 	if err := r.client.Ping(ctx).Err(); err != nil {
 		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
 	}
 
 	r.clock = load.NewClock()
-	r.seen = newWitness(r.clock)
+	r.seen = newWitness(r.clock, c.Scenario)
 	seen.Store(r.seen)
 	manager := r.client.GetMaintNotificationsManager() // nil where notices are disabled
 	if manager != nil {
@@ -161,6 +178,10 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 		return nil, err
 	}
 	rep = &Report{Width: r.slots.Width()}
+	if accept > 0 {
+		t := time.AfterFunc(accept, r.sim.Support)
+		defer t.Stop()
+	}
 	r.perform(ctx, before, during, after)
 	settled := r.settle(rep)
 	res := &rep.Result
@@ -173,12 +194,7 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	rep.Marks = r.seen.timeline()
 	if settled {
 		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)
-		res.Problems = account.Judge(res, account.Terms{
-			Cut:        c.Scenario.Cuts(),
-			Announced:  c.Scenario.announces() && c.Mode != maintnotifications.ModeDisabled,
-			RecoveryMS: float64(recoverFast.Milliseconds()),
-			Incomplete: r.problems,
-		})
+		res.Problems = account.Judge(res, c.terms(r.problems))
 	} else {
 		res.Problems = r.problems
 	}
@@ -190,11 +206,10 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 func OrNone(d time.Duration) time.Duration { return cmp.Or(d, -1) }
 
 // options are those of the client under test: timeouts shorter than the stall, so
-// that they are only met if they are relaxed.
+// that they are only met if they are relaxed. Where the server is comes later.
 func (r *run) options() *redis.Options {
-	opt := &redis.Options{
-		Addr:                     r.sim.Addr(),
-		Protocol:                 3,
+	return &redis.Options{
+		Protocol:                 cmp.Or(r.cfg.Protocol, 3),
 		ReadTimeout:              r.cfg.ReadTimeout,
 		WriteTimeout:             r.cfg.ReadTimeout,
 		DialTimeout:              5 * time.Second,
@@ -203,13 +218,8 @@ func (r *run) options() *redis.Options {
 		MaxRetries:               10,
 		MinRetryBackoff:          8 * time.Millisecond,
 		MaxRetryBackoff:          250 * time.Millisecond,
-		Resolver:                 r.sim,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: r.cfg.Mode},
 	}
-	if r.cfg.ByName {
-		opt.Addr = r.sim.Name()
-	}
-	return opt
 }
 
 // perform runs the load through the three phases, and ends it.
@@ -226,6 +236,9 @@ func (r *run) perform(ctx context.Context, before, during, after time.Duration) 
 	if err == nil {
 		r.clock.Enter(load.During)
 		err = r.cfg.perform(ctx, r.sim)
+		if r.cfg.felt() && !r.cfg.Scenario.Cuts() {
+			r.clock.Back(time.Now())
+		}
 		if err != nil && ctx.Err() == nil {
 			r.problems = append(r.problems, fmt.Sprintf("The scenario failed: %v.", err))
 			err = nil
@@ -275,7 +288,7 @@ func (r *run) settle(rep *Report) bool {
 	if r.load == nil {
 		return false
 	}
-	if err := r.load.Settle(&rep.Result, end, r.cfg.Scenario.Cuts()); err != nil {
+	if err := r.load.Settle(&rep.Result, end, r.cfg.felt()); err != nil {
 		r.problems = append(r.problems, fmt.Sprintf("The account could not be taken: %v.", err))
 		return false
 	}

@@ -17,19 +17,51 @@ type Scenario string
 
 // The scenarios.
 const (
-	RollingUpgrade Scenario = "rolling-upgrade"
-	Migrate        Scenario = "migrate"
-	Failover       Scenario = "failover"
-	Rebind         Scenario = "rebind"
-	RebindNone     Scenario = "rebind-none"
-	FailoverCut    Scenario = "failover-cut"
-	SilentCut      Scenario = "silent-cut"
-	Quiet          Scenario = "quiet"
+	RollingUpgrade   Scenario = "rolling-upgrade"
+	Migrate          Scenario = "migrate"
+	Failover         Scenario = "failover"
+	Rebind           Scenario = "rebind"
+	RebindNone       Scenario = "rebind-none"
+	TakeOver         Scenario = "take-over"
+	OverlappingMoves Scenario = "overlapping-moves"
+	FailoverCut      Scenario = "failover-cut"
+	SilentCut        Scenario = "silent-cut"
+	Restart          Scenario = "restart"
+	Demotion         Scenario = "demotion"
+	DNSChange        Scenario = "dns-change"
+	Shrink           Scenario = "shrink"
+	MaintenanceMode  Scenario = "maintenance-mode"
+	Chaos            Scenario = "chaos"
+	Quiet            Scenario = "quiet"
 )
 
-// Scenarios are all of them, the default first.
+// Scenarios are all of them, the default first, in the order of [Groups].
 func Scenarios() []Scenario {
-	return []Scenario{RollingUpgrade, Migrate, Failover, Rebind, RebindNone, FailoverCut, SilentCut, Quiet}
+	var all []Scenario
+	for _, g := range Groups() {
+		all = append(all, g.Scenarios...)
+	}
+	return all
+}
+
+// A Group is scenarios with something in common.
+type Group struct {
+	Name      string
+	Scenarios []Scenario
+}
+
+// Groups are all scenarios by what they ask of a client.
+func Groups() []Group {
+	return []Group{
+		{"Announced maintenance, which must not be felt", []Scenario{
+			RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, OverlappingMoves,
+		}},
+		{"Connections cut", []Scenario{FailoverCut, SilentCut}},
+		{"Transitions nobody announces, judged like cuts", []Scenario{
+			Restart, Demotion, DNSChange, Shrink, MaintenanceMode,
+		}},
+		{"Other", []Scenario{Chaos, Quiet}},
+	}
 }
 
 // Explain says in one line what s does.
@@ -45,99 +77,248 @@ func (s Scenario) Explain() string {
 		return "the endpoint moves to a named address, the old one closes at its deadline"
 	case RebindNone:
 		return "the endpoint moves, no address is named"
+	case TakeOver:
+		return "another node takes over the address, no address is named"
+	case OverlappingMoves:
+		return "one move with two targets, and the next one before it is over"
 	case FailoverCut:
 		return "a failover is announced, then connections are cut with commands in flight"
 	case SilentCut:
 		return "connections are cut with commands in flight, without a word"
+	case Restart:
+		return "every connection is closed in order, nothing accepts for a while"
+	case Demotion:
+		return "writes are answered with READONLY, the name follows to another node"
+	case DNSChange:
+		return "the name leads elsewhere, the old endpoint closes a grace time later"
+	case Shrink:
+		return "one of several addresses leaves the name, its proxy closes"
+	case MaintenanceMode:
+		return "the same with MIGRATING and MIGRATED before, by the measured timing"
+	case Chaos:
+		return "all of this at random, repeatable by --seed; see --chaos"
 	case Quiet:
 		return "nothing happens: what the other scenarios are compared with"
 	}
 	return "unknown"
 }
 
-// Cuts reports whether s cuts connections with commands in flight.
-func (s Scenario) Cuts() bool { return s == FailoverCut || s == SilentCut }
+// among reports whether s is one of these.
+func (s Scenario) among(these ...Scenario) bool { return slices.Contains(these, s) }
 
-// announces reports whether s sends notices.
-func (s Scenario) announces() bool { return s != SilentCut && s != Quiet }
+// Cuts reports whether s cuts connections with commands in flight.
+func (s Scenario) Cuts() bool { return s.among(FailoverCut, SilentCut) }
+
+// silent reports whether s is a transition that nobody announces.
+func (s Scenario) silent() bool {
+	return s.among(Restart, Demotion, DNSChange, Shrink, MaintenanceMode)
+}
+
+// announces reports whether s sends notices for certain.
+func (s Scenario) announces() bool {
+	return s.moves() || s.among(Migrate, Failover, FailoverCut, MaintenanceMode)
+}
+
+// moves reports whether s sends MOVING for certain.
+func (s Scenario) moves() bool {
+	return s.among(RollingUpgrade, Rebind, RebindNone, TakeOver, OverlappingMoves)
+}
+
+// targets reports whether s opens another proxy than the present one.
+func (s Scenario) targets() bool {
+	return s.among(RollingUpgrade, Rebind, OverlappingMoves, Demotion, DNSChange)
+}
+
+// needsName reports whether only clients that know the name can follow s.
+func (s Scenario) needsName() bool {
+	return s.among(Demotion, DNSChange, Shrink, MaintenanceMode, Chaos)
+}
 
 // storms reports whether s can be repeated as a storm of handoffs.
-func (s Scenario) storms() bool { return s == Rebind || s == RebindNone }
+func (s Scenario) storms() bool { return s.among(Rebind, RebindNone) }
+
+// least is the fewest proxies and records that s needs.
+func (s Scenario) least() (proxies, records int) {
+	switch s {
+	case Shrink, MaintenanceMode:
+		return 3, 2
+	case OverlappingMoves, Chaos:
+		return 3, 1
+	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Restart, Demotion, DNSChange, Quiet:
+	}
+	return 1, 1
+}
 
 // ParseScenario finds a scenario by its name.
 func ParseScenario(name string) (Scenario, error) {
 	if s := Scenario(name); slices.Contains(Scenarios(), s) {
 		return s, nil
 	}
-	var names []string
-	for _, s := range Scenarios() {
-		names = append(names, string(s))
-	}
-	return "", fmt.Errorf("unknown scenario %q, want one of %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown scenario %q, want one of %s", name, names(Scenarios()))
 }
 
 // margin is what a scenario takes beyond the times it is made of.
 const margin = 100 * time.Millisecond
 
+const (
+	defaultChaos = 10 * time.Second
+	defaultQuiet = 5 * time.Second
+)
+
+// secondMove is when in a window of overlapping moves the next one begins, and
+// secondTarget when the second target is announced, as fractions of the grace time.
+const (
+	secondTarget = 0.3
+	secondMove   = 0.6
+)
+
 // length is how long the scenario takes, about.
 func (c Config) length() time.Duration {
-	window := c.Lead + c.Stall
+	window, move := c.Lead+c.Stall, c.Grace+c.Linger.Max
 	switch c.Scenario {
 	case RollingUpgrade:
-		return time.Duration(c.Proxies)*(2*window+c.Grace) + margin
+		return time.Duration(c.proxies())*(2*window+move) + margin
 	case Migrate, Failover:
 		return window + margin
-	case Rebind, RebindNone:
-		return time.Duration(max(c.Handoffs, 1)-1)*c.Interval + c.Grace + margin
+	case Rebind, RebindNone, TakeOver:
+		return time.Duration(max(c.Handoffs, 1)-1)*c.Interval + move + margin
+	case OverlappingMoves:
+		return time.Duration(secondMove*float64(c.Grace)) + move + margin
 	case FailoverCut:
 		return c.Lead + maintsim.DefaultHold + c.Outage + margin
 	case SilentCut:
 		return maintsim.DefaultHold + c.Outage + margin
+	case Restart:
+		return c.Outage + margin
+	case Demotion:
+		return max(c.Lead, c.Outage) + margin
+	case DNSChange:
+		return c.Grace + margin
+	case Shrink:
+		return c.Lead + margin
+	case MaintenanceMode:
+		return time.Duration(maintenanceMode*float64(c.Grace)) + margin
+	case Chaos:
+		return c.middle(defaultChaos)
 	case Quiet:
-		return c.quietFor()
+		return c.middle(defaultQuiet)
 	}
 	return 0
 }
 
-// quietFor is how long a quiet drill's middle phase is.
-func (c Config) quietFor() time.Duration {
+// maintenanceMode is how long the measured maintenance mode took, in grace times.
+const maintenanceMode = 34.7 / 15
+
+// middle is how long the middle phase of a drill without a length of its own is.
+func (c Config) middle(def time.Duration) time.Duration {
 	if c.Duration > 0 {
 		return c.Duration / 2
 	}
-	return 5 * time.Second
+	return def
+}
+
+// Do does s once to sim and returns when it is over. The grace time is that of its
+// moves. Scenarios without an end of their own, Chaos and Quiet, are not done.
+func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration, opts ...maintsim.Option) error {
+	switch s {
+	case RollingUpgrade:
+		return sim.RollingUpgrade(ctx, opts...)
+	case Migrate:
+		return sim.Migrate(ctx, opts...)
+	case Failover:
+		return sim.Failover(ctx, opts...)
+	case Rebind:
+		return sim.Rebind(ctx, opts...)
+	case RebindNone, TakeOver:
+		return sim.Rebind(ctx, slices.Insert(slices.Clone(opts), 0, maintsim.WithNullEndpoint())...)
+	case OverlappingMoves:
+		return overlap(ctx, sim, grace, opts)
+	case FailoverCut:
+		return sim.FailoverCut(ctx, opts...)
+	case SilentCut:
+		return sim.Cut(ctx, opts...)
+	case Restart:
+		return sim.Restart(ctx, opts...)
+	case Demotion:
+		return sim.Demote(ctx, opts...)
+	case DNSChange:
+		return sim.ChangeDNS(ctx, slices.Insert(slices.Clone(opts), 0, maintsim.WithLinger(grace))...)
+	case Shrink:
+		return sim.Shrink(ctx, opts...)
+	case MaintenanceMode:
+		return sim.MaintenanceMode(ctx, opts...)
+	case Chaos, Quiet:
+	}
+	return fmt.Errorf("scenario %q can't be done once", s)
+}
+
+// overlap announces one move with two targets, and moves on from the second before
+// that is over.
+func overlap(ctx context.Context, sim *maintsim.Sim, grace time.Duration, opts []maintsim.Option) error {
+	addrs := sim.Addrs()
+	from := max(slices.Index(addrs, sim.Addr()), 0)
+	nth := func(i int) int { return (from + i) % len(addrs) }
+	var (
+		wg    sync.WaitGroup
+		first error
+	)
+	wg.Go(func() {
+		first = sim.Rebind(ctx, append(slices.Clone(opts),
+			maintsim.WithTarget(nth(1)), maintsim.WithSecondTarget(nth(2), secondTarget))...)
+	})
+	err := wait(ctx, time.Duration(secondMove*float64(grace)))
+	if err == nil {
+		err = sim.Rebind(ctx, opts...)
+	}
+	wg.Wait()
+	return errors.Join(first, err)
 }
 
 // perform does the scenario to sim and returns when it is over.
 func (c Config) perform(ctx context.Context, sim *maintsim.Sim) error {
-	switch c.Scenario {
-	case RollingUpgrade:
-		return sim.RollingUpgrade(ctx)
-	case Migrate:
-		return sim.Migrate(ctx)
-	case Failover:
-		return sim.Failover(ctx)
-	case Rebind, RebindNone:
-		return c.storm(ctx, sim)
-	case FailoverCut:
-		return sim.FailoverCut(ctx)
-	case SilentCut:
-		return sim.Cut(ctx)
-	case Quiet:
-		return wait(ctx, c.quietFor())
+	opts := c.options()
+	switch {
+	case c.Scenario == Quiet:
+		return wait(ctx, c.length())
+	case c.Scenario == Chaos:
+		return c.chaos(ctx, sim)
+	case c.Scenario.storms():
+		if c.Scenario == RebindNone && c.byName() {
+			opts = append(opts, maintsim.WithNullByName())
+		}
+		return c.storm(ctx, sim, opts)
 	}
-	return fmt.Errorf("unknown scenario %q", c.Scenario)
+	return c.Scenario.Do(ctx, sim, c.Grace, opts...)
 }
+
+// chaos does random things for the length of the scenario.
+func (c Config) chaos(ctx context.Context, sim *maintsim.Sim) error {
+	limit, cancel := context.WithTimeout(ctx, c.length())
+	defer cancel()
+	var opts []maintsim.ChaosOption
+	if c.Chaos != ChaosAll {
+		// Where a server stalls replies until it closes the connection, no client can get
+		// them: announced steps come one at a time.
+		opts = append(opts, maintsim.ChaosAnnounced(), maintsim.ChaosOverlap(1))
+	}
+	if len(c.ChaosOnly) > 0 {
+		opts = append(opts, maintsim.ChaosOnly(c.ChaosOnly...))
+	}
+	if err := sim.Chaos(limit, c.Seed, opts...); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// The extents of a chaos.
+const (
+	ChaosAnnounced = "announced"
+	ChaosAll       = "all"
+)
 
 // storm does as many rebinds as the configuration says, one in each interval. They
 // overlap where the grace time is longer than that.
-func (c Config) storm(ctx context.Context, sim *maintsim.Sim) error {
-	var opts []maintsim.Option
-	if c.Scenario == RebindNone {
-		opts = append(opts, maintsim.WithNullEndpoint())
-		if c.ByName {
-			opts[0] = maintsim.WithNullByName()
-		}
-	}
+func (c Config) storm(ctx context.Context, sim *maintsim.Sim, opts []maintsim.Option) error {
 	n := max(c.Handoffs, 1)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -152,7 +333,7 @@ func (c Config) storm(ctx context.Context, sim *maintsim.Sim) error {
 				return context.Cause(ctx)
 			}
 		}
-		wg.Go(func() { errs[i] = sim.Rebind(ctx, opts...) })
+		wg.Go(func() { errs[i] = c.Scenario.Do(ctx, sim, c.Grace, opts...) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -168,4 +349,17 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// ValidateChaos reports what is wrong with the choice of a chaos.
+func ValidateChaos(extent string, only []string) error {
+	if extent != ChaosAnnounced && extent != ChaosAll {
+		return fmt.Errorf("unknown chaos %q, want %s or %s", extent, ChaosAnnounced, ChaosAll)
+	}
+	for _, a := range only {
+		if !slices.Contains(maintsim.ChaosActions(), a) {
+			return fmt.Errorf("unknown chaos action %q, want some of %s", a, strings.Join(maintsim.ChaosActions(), ", "))
+		}
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ import (
 // hook of both; its methods may be called from any goroutine.
 type witness struct {
 	clock *load.Clock
+	cuts  bool // the recovery counts from when the server is back
 
 	mu          sync.Mutex // guards the fields below
 	marks       []Mark
@@ -36,7 +37,9 @@ const maxMarks = 20_000
 // together is how close handoffs are to be one mark.
 const together = 20 * time.Millisecond
 
-func newWitness(clock *load.Clock) *witness { return &witness{clock: clock} }
+func newWitness(clock *load.Clock, s Scenario) *witness {
+	return &witness{clock: clock, cuts: s.Cuts()}
+}
 
 var (
 	_ maintnotifications.NotificationHook = (*witness)(nil)
@@ -45,7 +48,7 @@ var (
 
 // event takes what the simulator did.
 func (w *witness) event(e maintsim.Event) {
-	if e.Kind == maintsim.EventServiceBack {
+	if e.Kind == maintsim.EventServiceBack && w.cuts {
 		w.clock.Back(e.Time)
 	}
 	w.mu.Lock()

@@ -34,7 +34,7 @@ func TestWitnessHasAMarkForEveryEvent(t *testing.T) {
 		{maintsim.Event{Kind: maintsim.EventDropped, Proxy: 1}, MarkEndpoint, "node 2 leaves the name"},
 		{maintsim.Event{Kind: maintsim.EventChaos, Detail: "#3 rebind"}, MarkStep, "chaos #3 rebind"},
 	} {
-		w := newWitness(load.NewClock())
+		w := newWitness(load.NewClock(), SilentCut)
 		tt.event.Time = time.Now()
 		w.event(tt.event)
 		if got := w.timeline(); len(got) != 1 || got[0].Kind != tt.kind || got[0].Text != tt.text {

@@ -126,7 +126,7 @@ func TestWrongRepliesToGetAreFound(t *testing.T) {
 			w := testWorker(t)
 			k := &w.keys[0]
 			k.acked, k.sent = 5, 6
-			w.checkGet(k, stringReply(tt.reply(k.key, w.keys[1].key)))
+			w.checkGet(k, stringReply(tt.reply(k.key, w.keys[1].key)), k.acked)
 			if w.rec.wrong != tt.wrong || w.rec.stale != tt.stale {
 				t.Errorf("wrong %d, stale %d, want %d, %d", w.rec.wrong, w.rec.stale, tt.wrong, tt.stale)
 			}
@@ -136,12 +136,12 @@ func TestWrongRepliesToGetAreFound(t *testing.T) {
 		w := testWorker(t)
 		cmd := stringReply("")
 		cmd.SetErr(redis.Nil)
-		w.checkGet(&w.keys[0], cmd)
+		w.checkGet(&w.keys[0], cmd, w.keys[0].acked)
 		if w.rec.wrong != 0 {
 			t.Error("null before the first SET is wrong")
 		}
 		w.keys[0].acked, w.keys[0].sent = 1, 1
-		w.checkGet(&w.keys[0], cmd)
+		w.checkGet(&w.keys[0], cmd, w.keys[0].acked)
 		if w.rec.wrong != 1 {
 			t.Error("null after a SET is right")
 		}

@@ -38,6 +38,8 @@ type Recorder struct {
 
 	wrong int64
 	stale int64
+	// overtaken counts GETs executed before a SET in front of them in their pipeline.
+	overtaken int64
 	// idempotent counts single GETs and SETs that did not succeed.
 	idempotent int64
 

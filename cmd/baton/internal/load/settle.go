@@ -32,6 +32,7 @@ func (l *Load) settleCommands(r *account.Result, end time.Duration) {
 		rec := w.rec
 		r.WrongReplies += rec.wrong
 		r.StaleReads += rec.stale
+		r.OvertakenReads += rec.overtaken
 		r.IdempotentFailed += rec.idempotent
 		r.CompletedAfter += rec.doneAfter
 		for msg, n := range rec.errors {

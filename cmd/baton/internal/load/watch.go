@@ -71,11 +71,17 @@ func (w *worker) retry(ctx context.Context, err error, failing *time.Time) bool 
 	if failing.IsZero() {
 		*failing = now
 	}
-	if Classify(err) == Failed && redis.DeliveryOf(err) == redis.Rejected || now.Sub(*failing) > giveUp {
+	if Classify(err) == Failed && redis.DeliveryOf(err) == redis.Rejected && !notReady(err) || now.Sub(*failing) > giveUp {
 		*failing = time.Time{}
 		pause(ctx, failurePause)
 		return false
 	}
 	pause(ctx, failurePause)
 	return true
+}
+
+// notReady reports whether the server has refused something for the time being, or
+// a transaction because it has refused a part of it.
+func notReady(err error) bool {
+	return redis.IsReadOnlyError(err) || redis.IsLoadingError(err) || redis.IsExecAbortError(err)
 }

@@ -91,7 +91,7 @@ func (w *worker) plain(ctx context.Context) {
 			b := w.begin(1)
 			cmd := w.client().Get(ctx, k.key)
 			if w.end(ctx, b, cmd.Err()) == Acknowledged {
-				w.checkGet(k, cmd)
+				w.checkGet(k, cmd, k.acked)
 			} else {
 				w.rec.idempotent++
 			}
@@ -133,11 +133,16 @@ func (w *worker) checkSet(k *ownKeyState, cmd *redis.StatusCmd) {
 	k.acked = k.sent
 }
 
-// checkGet checks that the reply of a GET is its key's, and recent enough.
-func (w *worker) checkGet(k *ownKeyState, cmd *redis.StringCmd) {
+// checkGet checks that the reply of a GET is its key's, and recent enough: not older
+// than before, what was acknowledged when its pipeline began. An older one than of
+// the SETs in front of it in the pipeline is counted apart.
+func (w *worker) checkGet(k *ownKeyState, cmd *redis.StringCmd, before int64) {
 	if errors.Is(cmd.Err(), redis.Nil) {
-		if k.acked > 0 {
+		switch {
+		case before > 0:
 			w.rec.wrong++
+		case k.acked > 0:
+			w.rec.overtaken++
 		}
 		return
 	}
@@ -151,8 +156,10 @@ func (w *worker) checkGet(k *ownKeyState, cmd *redis.StringCmd) {
 	switch {
 	case !ok || err != nil || rest != valuePadding || n > k.sent:
 		w.rec.wrong++
-	case n < k.acked:
+	case n < before:
 		w.rec.stale++
+	case n < k.acked:
+		w.rec.overtaken++
 	default:
 		k.acked = n
 	}
@@ -196,10 +203,10 @@ func (w *worker) pipeline(ctx context.Context) {
 		p := w.client().Pipeline()
 		n := 0
 		get := func(k *ownKeyState) {
-			cmd := p.Get(ctx, k.key)
+			cmd, before := p.Get(ctx, k.key), k.acked
 			checks[n] = func(o Outcome) {
 				if o == Acknowledged {
-					w.checkGet(k, cmd)
+					w.checkGet(k, cmd, before)
 				}
 			}
 			n++
@@ -286,7 +293,7 @@ func (w *worker) transact(ctx context.Context) {
 			},
 			func(o Outcome) {
 				if o == Acknowledged {
-					w.checkGet(k, get)
+					w.checkGet(k, get, k.acked)
 				}
 			},
 			func(o Outcome) {

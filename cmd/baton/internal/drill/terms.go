@@ -1,0 +1,84 @@
+package drill
+
+import (
+	"time"
+
+	"github.com/baton-go/redis/cmd/baton/internal/account"
+	"github.com/baton-go/redis/maintnotifications"
+	"github.com/baton-go/redis/maintsim"
+)
+
+const (
+	recoverFast = time.Second // after a cut
+	// recoverSilent is the same after the server has left without a sign in a window:
+	// the client's timeouts are relaxed then.
+	recoverSilent = 10*time.Second + recoverFast
+)
+
+// terms are what the drill allows and requires.
+func (c Config) terms(incomplete []string) account.Terms {
+	return account.Terms{
+		Cut:        c.felt(),
+		Unbounded:  c.felt() && (!c.Scenario.Cuts() || c.Ending == maintsim.CloseSilent || c.deaf()),
+		Down:       c.down(),
+		Refused:    c.refuses(),
+		Announced:  c.Scenario.announces() && !c.deaf() && c.LostOpenings < 1 && c.Mode != maintnotifications.ModeDisabled,
+		RecoveryMS: float64(c.recovery().Milliseconds()),
+		Incomplete: incomplete,
+	}
+}
+
+// felt reports whether even a client that does everything right loses replies.
+func (c Config) felt() bool {
+	return c.Scenario.Cuts() || c.Scenario.silent() || c.allChaos() || c.deaf() ||
+		c.LostOpenings > 0 || c.badTarget() || c.lateName() || c.TakeOver > latestTakeOver
+}
+
+// latestTakeOver is until when in its window an address must be taken over, so that
+// a client which connects anew at half of it finds the new node.
+const latestTakeOver = 0.5
+
+// refuses reports whether a server answers reads and refuses writes for a while.
+func (c Config) refuses() bool {
+	return c.Scenario == Demotion || c.allChaos() ||
+		c.Target.Fault == maintsim.FaultReadOnly || c.Target.Fault == maintsim.FaultLoading
+}
+
+func (c Config) allChaos() bool { return c.Scenario == Chaos && c.Chaos == ChaosAll }
+
+// deaf reports whether connections may have no notices.
+func (c Config) deaf() bool {
+	return c.RefuseOptIn != 0 || c.CloseOnOptIn != 0 || c.Protocol == 2
+}
+
+// badTarget reports whether the target of a move may be bad for longer than the old
+// endpoint serves, or not much less.
+func (c Config) badTarget() bool {
+	t := c.Target
+	return t.Fault != maintsim.FaultNone && (t.For == 0 || 2*t.For > c.Grace)
+}
+
+// lateName reports whether the name may lead to the target only when the old
+// endpoint has closed, and nothing else tells the target.
+func (c Config) lateName() bool {
+	return c.Scenario == RebindNone && c.ByName && c.Resolver.Max > c.Grace+c.Linger.Min
+}
+
+// down reports whether there may be no server for longer than commands wait.
+func (c Config) down() bool { return c.allChaos() || c.badTarget() || c.lateName() }
+
+// recovery is how long after the scenario each worker's next command may take.
+func (c Config) recovery() time.Duration {
+	if c.Ending == maintsim.CloseSilent || c.allChaos() || c.badTarget() {
+		return recoverSilent
+	}
+	return recoverFast
+}
+
+// edgeAfter is how long the load goes on after the scenario.
+func (c Config) edgeAfter() time.Duration {
+	if c.felt() && c.recovery() > recoverFast {
+		return c.recovery() + shortEdge
+	}
+	return edge
+}
