@@ -72,21 +72,23 @@ func TestFault18_TheLatestMovingCounts(t *testing.T) {
 			s.echo(c)
 		})
 	})
-	t.Run("from the target too", func(t *testing.T) {
-		onStage(t, func(s *stage) {
-			a, b := s.actor(oldAddr), s.actor(newAddr)
-			s.actor(otherAddr)
-			b.set(func(a *actor) { a.greeting = []byte(notice("MOVING", 2, 10, otherAddr)) })
-			c := s.client()
-			s.echo(c)
-			s.give(s.hold(c, 3)...)
-			a.tell("MOVING", 1, 15, newAddr)
-			s.sleep(9 * time.Second)
-			s.wantConns(oldAddr, 0)
-			s.wantConns(newAddr, 0)
-			s.wantConns(otherAddr, 4)
+	for name, hasty := range map[string]bool{"behind the handshake": false, "within the handshake": true} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				a, b := s.actor(oldAddr), s.actor(newAddr)
+				s.actor(otherAddr)
+				b.set(func(a *actor) { a.greeting, a.hasty = []byte(notice("MOVING", 2, 10, otherAddr)), hasty })
+				c := s.client()
+				s.echo(c)
+				s.give(s.hold(c, 3)...)
+				a.tell("MOVING", 1, 15, newAddr)
+				s.sleep(9 * time.Second)
+				s.wantConns(oldAddr, 0)
+				s.wantConns(newAddr, 0)
+				s.wantConns(otherAddr, 4)
+			})
 		})
-	})
+	}
 	t.Run("one number, two targets", func(t *testing.T) {
 		sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 2 * time.Second})
 		c := newClient(t, &redis.Options{Addr: sim.Addr()})

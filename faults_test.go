@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -301,6 +302,33 @@ func TestFault07_ABadTargetDoesNotStarveThePool(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Guards: a failed handoff is tried again after a third of the time that is left, three
+// times (Machine.handoffDone, backoff).
+func TestFault07_FailedHandoffsPause(t *testing.T) {
+	onStage(t, func(s *stage) {
+		a := s.actor(oldAddr)
+		s.net.Refuse(newAddr, true)
+		s.maint.CircuitBreakerFailureThreshold = 1000
+		c := s.client()
+		s.echo(c)
+		a.tell("MOVING", 1, 15, newAddr)
+		for range 149 {
+			s.sleep(100 * time.Millisecond)
+			if took := s.echo(c); took != 0 {
+				t.Errorf("a command took %v", took)
+			}
+		}
+		at := s.dials(newAddr)
+		want := []time.Duration{0, 5 * time.Second, 8333 * time.Millisecond, 10555 * time.Millisecond}
+		if !slices.EqualFunc(at, want, func(a, b time.Duration) bool { return a.Truncate(time.Millisecond) == b }) {
+			t.Errorf("dialled at %v, want %v", at, want)
+		}
+		if got := len(s.dials(oldAddr)); got != 1 {
+			t.Errorf("dialled the old address %d times, want once", got)
+		}
+	})
 }
 
 // What follows when a bad target's window is over: back to the configured address.

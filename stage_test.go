@@ -247,7 +247,8 @@ type actor struct {
 	version  string
 	refuses  bool // the opt-in
 	quiet    bool // nothing is answered, the handshake included
-	greeting []byte
+	greeting []byte    // behind the reply to the opt-in
+	hasty    bool      // the greeting comes before that reply
 	stalled  time.Time // replies are held back until then
 	conns    []*part   // those that have opted in, oldest first
 	asked    int       // opt-ins
@@ -402,6 +403,9 @@ func (a *actor) answerClient(p *part, args []string) string {
 		return "-ERR unknown subcommand 'MAINT_NOTIFICATIONS'\r\n"
 	}
 	a.conns = append(a.conns, p)
+	if a.hasty {
+		return string(a.greeting) + "+OK\r\n"
+	}
 	return "+OK\r\n" + string(a.greeting)
 }
 
