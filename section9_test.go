@@ -543,6 +543,7 @@ func TestSection9_14_ACutWithoutNoticeIsRepaired(t *testing.T) {
 				t.Fatal("a dead peer has answered")
 			}
 			s.net.Blackhole(oldAddr, false)
+			synctest.Wait()
 			if st := c.PoolStats(); st.IdleConns != 0 {
 				t.Errorf("%d idle connections to the silent peer are kept", st.IdleConns)
 			}

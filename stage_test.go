@@ -245,8 +245,8 @@ type actor struct {
 
 	mu       sync.Mutex // guards the fields below
 	version  string
-	refuses  bool // the opt-in
-	quiet    bool // nothing is answered, the handshake included
+	refuses  bool      // the opt-in
+	quiet    bool      // nothing is answered, the handshake included
 	greeting []byte    // behind the reply to the opt-in
 	hasty    bool      // the greeting comes before that reply
 	stalled  time.Time // replies are held back until then
