@@ -37,7 +37,7 @@ func TestBadUsage(t *testing.T) {
 		{"drill --scenaro rebind", `unknown flag: --scenaro`},
 		{"drill --workers many", `invalid argument "many" for "--workers"`},
 		{"drill --duration 5", `invalid argument "5" for "--duration"`},
-		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, failover-cut, silent-cut, quiet`},
+		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, take-over, overlapping-moves, failover-cut, silent-cut, restart, demotion, dns-change, shrink, maintenance-mode, chaos, quiet`},
 		{"drill --server /no/such/server", `--server "/no/such/server" is neither`},
 		{"drill --server localhost:port", `--server "localhost:port" is neither`},
 		{"drill --workers 7", `7 workers, want 8`},
@@ -51,6 +51,32 @@ func TestBadUsage(t *testing.T) {
 		{"sim --every -1s", `--every -1s is negative`},
 		{"sim --hosts 8.8.8.8", `no loopback address`},
 		{"sim --server nothing", `--server "nothing" is neither`},
+		{"drill --variant seq-text,bold", `unknown variant "bold", want some of no-endpoint, null-text`},
+		{"drill --target-fault sick:2s", `unknown fault "sick", want one of refuse, unreachable, hang`},
+		{"drill --target-fault hang:-2s", `fault hang for "-2s", want a time`},
+		{"drill --scenario migrate --target-fault hang", `--target-fault is for scenarios that move to another node, not for migrate`},
+		{"drill --ending softly", `unknown ending "softly", want one of fin, rst, silent`},
+		{"drill --retained MOVING:3", `"MOVING:3", want a number, or one of MIGRATED:number, FAILED_OVER:number`},
+		{"drill --reordered 1.5", `--reordered 1.5, want 0 to 1`},
+		{"drill --lost-openings -1", `--lost-openings -1, want 0 to 1`},
+		{"drill --refuse-opt-in sometimes", `"sometimes", want always, or a time`},
+		{"drill --refuse-opt-in always --close-on-opt-in 1s", `exclude each other`},
+		{"drill --maintnotifications enabled --close-on-opt-in 1s", `doesn't work without the opt-in`},
+		{"drill --handshake-push x", `unknown push "x", want one of invalidate, message, unknown, stale-migrated`},
+		{"drill --protocol 4", `--protocol 4, want 2 or 3`},
+		{"drill --records 99", `--records 99, want 1 to 16`},
+		{"drill --scenario shrink --records 1", `--records 1: shrink needs at least 2`},
+		{"drill --scenario demotion --own-ports", `--own-ports: a name can't lead to another port`},
+		{"drill --split-writes -1", `--split-writes -1 is negative`},
+		{"drill --linger -1s", `"-1s", want a time`},
+		{"drill --timings fast", `unknown timings "fast", want measured or measured:SCALE`},
+		{"drill --timings measured:0", `unknown timings "measured:0"`},
+		{"drill --scenario chaos --chaos some", `unknown chaos "some", want announced or all`},
+		{"drill --scenario chaos --chaos-only dance", `unknown chaos action "dance", want some of migrate, failover`},
+		{"drill --chaos-only cut", `--chaos-only is for the scenario chaos`},
+		{"sim --ending softly", `want one of fin, rst, silent`},
+		{"sim --records 99", `--records 99, want 1 to 16`},
+		{"sim --tls no/such/folder/ca.pem", `--tls: open`},
 		{"version please", `unknown command "please"`},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
@@ -69,7 +95,7 @@ func TestHelp(t *testing.T) {
 	for args, want := range map[string]string{
 		"":             "Run a load through the client",
 		"--help":       "Simulate a database that any client",
-		"drill --help": "rolling-upgrade  migrate, failover and rebind, once per node",
+		"drill --help": "rolling-upgrade   migrate, failover and rebind, once per node",
 		"sim --help":   "failover-cut [outage=1s]",
 		"version":      " go1.",
 	} {
@@ -181,6 +207,24 @@ func TestSimTakesOrders(t *testing.T) {
 	waitFor("grace wants a time")
 	order("rebind pace=1s")
 	waitFor(`unknown option "pace"`)
+	order("demote")
+	waitFor("demoted proxy=")
+	waitFor("demote is over")
+	order("fault 1 hang")
+	waitFor("fault proxy=1 hang")
+	order("fault 1 sick")
+	waitFor(`unknown fault "sick", want one of refuse`)
+	order("repair")
+	waitFor("fault proxy=1 none")
+	order("restart outage=5ms")
+	waitFor("restart is over")
+	order("chaos all seed=3")
+	waitFor("chaos #0 ")
+	order("stop")
+	waitFor("chaos is over")
+	order("help")
+	waitFor("malformed notice")
+	waitFor("busiest")
 	order("stats")
 	waitFor("0 connections")
 	order("quit")

@@ -119,12 +119,25 @@ func brief(s Scenario) Config {
 	c.Scenario = s
 	c.Workers = 16
 	c.Grace = 500 * time.Millisecond
-	if s == RebindNone {
+	if s.among(RebindNone, TakeOver) {
 		c.Grace = time.Second
 	}
 	c.Lead = 100 * time.Millisecond
 	c.Stall = 1500 * time.Millisecond
-	c.Duration = c.length() + 2*shortEdge
+	if s.among(MaintenanceMode, DNSChange) {
+		c.Grace = time.Second
+	}
+	switch s {
+	case Chaos:
+		c.Grace, c.Duration = time.Second, 5*time.Second
+	case Quiet:
+		c.Duration = 2 * time.Second
+	default:
+		c.Duration = c.length() + 2*shortEdge
+		if s.silent() {
+			c.Duration += recoverFast
+		}
+	}
 	return c
 }
 
@@ -148,6 +161,7 @@ func TestDrillIsOK(t *testing.T) {
 			if testing.Short() && s != Rebind {
 				t.Skip("takes seconds")
 			}
+			t.Parallel()
 			rep := drill(t, brief(s))
 			r := &rep.Result
 			if !r.OK {
@@ -159,7 +173,7 @@ func TestDrillIsOK(t *testing.T) {
 			if r.LatencyUS.Before.P50 <= 0 || r.LatencyUS.During.Max < r.LatencyUS.During.P99 || len(rep.Samples) < 10 {
 				t.Errorf("latency %+v, %d samples", r.LatencyUS, len(rep.Samples))
 			}
-			if moves := s == Rebind || s == RebindNone || s == RollingUpgrade; moves && (r.Handoffs.Succeeded == 0 || r.Notices.Moving == 0) {
+			if s.moves() && (r.Handoffs.Succeeded == 0 || r.Notices.Moving == 0) {
 				t.Errorf("handoffs %+v, notices %+v", r.Handoffs, r.Notices)
 			}
 			if s.Cuts() && (r.InFlightAtCut == 0 || r.RecoveryMS <= 0 || r.RecoveryMS > 1000) {
@@ -172,6 +186,7 @@ func TestDrillIsOK(t *testing.T) {
 // The negative control: without notices the same scenario is felt, so the drill can
 // fail.
 func TestDrillWithoutNoticesIsNotOK(t *testing.T) {
+	t.Parallel()
 	c := brief(RollingUpgrade)
 	c.Mode = maintnotifications.ModeDisabled
 	r := &drill(t, c).Result
@@ -184,6 +199,7 @@ func TestDrillWithoutNoticesIsNotOK(t *testing.T) {
 }
 
 func TestDrillSurvivesAStormOfHandoffs(t *testing.T) {
+	t.Parallel()
 	c := brief(Rebind)
 	c.Handoffs, c.Interval = 12, 100*time.Millisecond
 	c.Duration = 0
@@ -194,6 +210,7 @@ func TestDrillSurvivesAStormOfHandoffs(t *testing.T) {
 }
 
 func TestDrillByNameFollowsTheResolver(t *testing.T) {
+	t.Parallel()
 	c := brief(RebindNone)
 	c.ByName = true
 	if r := &drill(t, c).Result; !r.OK {
@@ -242,6 +259,7 @@ func TestDrillHasATimeout(t *testing.T) {
 func TestDrillWithRealServers(t *testing.T) {
 	for _, name := range realserver.All() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			program := realserver.Require(t, name)
 			for _, s := range []Scenario{Rebind, RebindNone, FailoverCut} {
 				c := brief(s)

@@ -173,6 +173,7 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 		Run:     strconv.FormatInt(time.Now().UnixNano(), 36),
 		Clock:   r.clock,
 		Slots:   r.slots,
+		Resends: c.felt(),
 	})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (w *worker) historian(ctx context.Context) {
 		case n < 5:
 			op.kind, op.in = registerGet, 0
 			reply, err = w.client().Get(ctx, key).Result()
-		case n < 8:
+		case n < 8 && !w.load.cfg.Resends:
 			op.kind = registerSet
 			err = w.client().Set(ctx, key, value, 0).Err()
 		default:

@@ -30,6 +30,9 @@ type Config struct {
 	Workers int    // at least MinWorkers
 	Seed    uint64 // of all random choices
 	Run     string // makes the keys of this run its own
+	// Resends is true where commands may be sent again after they were executed. A SET
+	// is then no single event, so that histories have none.
+	Resends bool
 	Clock   *Clock
 	Slots   *Slots
 }
