@@ -288,11 +288,9 @@ type cmdable func(ctx context.Context, cmd Cmder) error
 
 //------------------------------------------------------------------------------
 
-// Cmd is a command with a reply of any type.
-type Cmd struct {
-	baseCmd
-	val any
-}
+// Cmd is a command with a reply of any type: nil, string, int64, float64, bool,
+// *big.Int, []any or map[any]any.
+type Cmd struct{ result[any] }
 
 // NewCmd makes a command of its arguments, the name first. The context is not used;
 // the parameter is there because go-redis has it.
@@ -302,17 +300,6 @@ func NewCmd(_ context.Context, args ...any) *Cmd {
 	return c
 }
 
-// SetVal sets the reply.
-func (c *Cmd) SetVal(val any) { c.val = val }
-
-// Val is the reply: nil, string, int64, float64, bool, *big.Int, []any or map[any]any.
-func (c *Cmd) Val() any { return c.val }
-
-// Result is the reply and the error.
-func (c *Cmd) Result() (any, error) { return c.val, c.err }
-
-func (c *Cmd) String() string { return c.show(c.val) }
-
 func (c *Cmd) readReply(r *resp.Reader) (err error) {
 	c.val, err = r.Any()
 	return err
@@ -321,10 +308,7 @@ func (c *Cmd) readReply(r *resp.Reader) (err error) {
 //------------------------------------------------------------------------------
 
 // StatusCmd is a command whose reply is a status such as OK.
-type StatusCmd struct {
-	baseCmd
-	val string
-}
+type StatusCmd struct{ result[string] }
 
 // NewStatusCmd makes a command of its arguments, the name first.
 func NewStatusCmd(_ context.Context, args ...any) *StatusCmd {
@@ -333,19 +317,8 @@ func NewStatusCmd(_ context.Context, args ...any) *StatusCmd {
 	return c
 }
 
-// SetVal sets the reply.
-func (c *StatusCmd) SetVal(val string) { c.val = val }
-
-// Val is the reply.
-func (c *StatusCmd) Val() string { return c.val }
-
-// Result is the reply and the error.
-func (c *StatusCmd) Result() (string, error) { return c.val, c.err }
-
 // Bytes is the reply as bytes.
 func (c *StatusCmd) Bytes() ([]byte, error) { return []byte(c.val), c.err }
-
-func (c *StatusCmd) String() string { return c.show(c.val) }
 
 func (c *StatusCmd) readReply(r *resp.Reader) error {
 	b, err := r.Bytes()
@@ -360,10 +333,7 @@ func (c *StatusCmd) readReply(r *resp.Reader) error {
 //------------------------------------------------------------------------------
 
 // StringCmd is a command whose reply is a string.
-type StringCmd struct {
-	baseCmd
-	val string
-}
+type StringCmd struct{ result[string] }
 
 // NewStringCmd makes a command of its arguments, the name first.
 func NewStringCmd(_ context.Context, args ...any) *StringCmd {
@@ -371,15 +341,6 @@ func NewStringCmd(_ context.Context, args ...any) *StringCmd {
 	c.beginArgs(args)
 	return c
 }
-
-// SetVal sets the reply.
-func (c *StringCmd) SetVal(val string) { c.val = val }
-
-// Val is the reply.
-func (c *StringCmd) Val() string { return c.val }
-
-// Result is the reply and the error.
-func (c *StringCmd) Result() (string, error) { return c.val, c.err }
 
 // Bytes is the reply as bytes.
 func (c *StringCmd) Bytes() ([]byte, error) { return []byte(c.val), c.err }
@@ -427,8 +388,6 @@ func (c *StringCmd) Scan(dst any) error {
 	return scanInto([]byte(c.val), dst)
 }
 
-func (c *StringCmd) String() string { return c.show(c.val) }
-
 func (c *StringCmd) readReply(r *resp.Reader) (err error) {
 	c.val, err = r.String()
 	return err
@@ -446,10 +405,7 @@ func parseReply[T any](c *StringCmd, parse func(string) (T, error)) (T, error) {
 //------------------------------------------------------------------------------
 
 // IntCmd is a command whose reply is an integer.
-type IntCmd struct {
-	baseCmd
-	val int64
-}
+type IntCmd struct{ result[int64] }
 
 // NewIntCmd makes a command of its arguments, the name first.
 func NewIntCmd(_ context.Context, args ...any) *IntCmd {
@@ -458,19 +414,8 @@ func NewIntCmd(_ context.Context, args ...any) *IntCmd {
 	return c
 }
 
-// SetVal sets the reply.
-func (c *IntCmd) SetVal(val int64) { c.val = val }
-
-// Val is the reply.
-func (c *IntCmd) Val() int64 { return c.val }
-
-// Result is the reply and the error.
-func (c *IntCmd) Result() (int64, error) { return c.val, c.err }
-
 // Uint64 is the reply as a uint64.
 func (c *IntCmd) Uint64() (uint64, error) { return uint64(c.val), c.err }
-
-func (c *IntCmd) String() string { return c.show(c.val) }
 
 func (c *IntCmd) readReply(r *resp.Reader) (err error) {
 	c.val, err = r.Int()

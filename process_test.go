@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 		{name: "maybe sent, SET NX", cmd: setNX, err: failed(MaybeSent, io.EOF), want: never},
 		{name: "maybe sent, write", cmd: write, err: failed(MaybeSent, io.EOF), want: never},
 		{name: "maybe sent, blocking", cmd: blpop, err: failed(MaybeSent, io.EOF), want: never},
-		{name: "maybe sent, transaction", cmd: &Cmd{baseCmd: txCmd}, err: failed(MaybeSent, io.EOF), want: never},
+		{name: "maybe sent, transaction", cmd: &Cmd{result[any]{baseCmd: txCmd}}, err: failed(MaybeSent, io.EOF), want: never},
 		{name: "maybe sent, one retry", cmd: read, err: failed(MaybeSent, io.EOF), retries: 1, want: 1},
 		{name: "maybe sent, without retries", cmd: read, err: failed(MaybeSent, io.EOF), retries: -1, want: never},
 		{name: "maybe sent, timeout", cmd: read, err: failed(MaybeSent, &link.TimeoutError{Op: "read"}), want: 3},
