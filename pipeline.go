@@ -271,9 +271,11 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 
 // unanswered judges those commands of a pipeline that have no outcome yet, of which
 // the first n were answered, and gives those to be sent again after a pause. A write
-// that the server was not ready for is not sent again behind one that it has executed.
+// that the server was not ready for is not sent again behind one that it has executed;
+// reads behind one that is sent again are too, or they would not see it.
 func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, err error) (rest []Cmder, pause time.Duration) {
 	was := *t
+	late := false // a write is sent again
 	lastWrite := -1
 	for i, cmd := range cmds[:n] {
 		if b := cmd.base(); b.err == nil && b.flags()&flagRead == 0 {
@@ -291,6 +293,7 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 		*t = one
 		pause = max(pause, p)
 		rest = append(rest, cmd)
+		late = late || b.flags()&flagRead == 0
 	}
 	for i, cmd := range cmds {
 		b := cmd.base()
@@ -299,6 +302,8 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 			consider(cmd, err)
 		case b.err != nil && notReady(b.err) && (i > lastWrite || b.flags()&flagRead != 0):
 			consider(cmd, b.err)
+		case late && b.flags()&flagRead != 0:
+			rest = append(rest, cmd)
 		}
 	}
 	return rest, pause

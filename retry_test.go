@@ -145,7 +145,11 @@ func TestPipelineAfterACut(t *testing.T) {
 		{name: "state is not forgotten from the start", cmds: []string{"select 5", "get a"}, cutAt: "select 5", want: "maybe sent, maybe sent"},
 		{
 			name: "not ready", cmds: []string{"get a", "incr b", "get c"}, cutAt: "incr b", transient: "-LOADING soon\r\n",
-			again: "incr b", want: "OK, OK, OK",
+			again: "incr b, get c", want: "OK, OK, OK",
+		},
+		{
+			name: "a read sees the write before it", cmds: []string{"get b", "set a 2", "get a", "get c"}, cutAt: "set a 2",
+			transient: "-READONLY soon\r\n", again: "set a 2, get a, get c", want: "OK, OK, OK, OK",
 		},
 		{
 			// Sent again, the first SET would undo the second.
