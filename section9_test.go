@@ -395,7 +395,7 @@ func TestSection9_09_ARefusalIsRememberedPerServer(t *testing.T) {
 }
 
 // Guards: whatever a server makes of the opt-in, ModeAuto has a connection
-// (link.Handshake).
+// (link.Handshake, endpoint.noteCut).
 func TestSection9_09_AutoNeverFailsAConnection(t *testing.T) {
 	for name, change := range map[string]func(sim *maintsim.Sim){
 		"refused": (*maintsim.Sim).Refuse,
@@ -403,22 +403,54 @@ func TestSection9_09_AutoNeverFailsAConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sim := maintsim.Start(t, maintsim.Config{})
-			c := newClient(t, &redis.Options{Addr: sim.Addr(), MaxRetries: -1})
-			before := c.Conn()
-			if err := before.Ping(t.Context()).Err(); err != nil {
-				t.Fatal(err)
-			}
 			change(sim)
+			c := newClient(t, &redis.Options{Addr: sim.Addr(), MaxRetries: -1})
 			for range 3 {
 				if err := c.Conn().Ping(soon(t)).Err(); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := before.Ping(t.Context()).Err(); err != nil {
-				t.Errorf("a connection from before: %v", err)
-			}
 		})
 	}
+}
+
+// Guards: a server that goes down while it is asked does not count as one that can't
+// stand it (endpoint.noteCut), and so the notices go on.
+func TestSection9_09_CutsOfAServerThatGoesDownAreNoRefusal(t *testing.T) {
+	onStage(t, func(s *stage) {
+		a := s.actor(oldAddr)
+		a.set(func(a *actor) { a.hangsUp = true })
+		c := s.client()
+		var all sync.WaitGroup
+		for range 5 { // side by side
+			all.Go(func() {
+				if err := c.Conn().Ping(s.Context()).Err(); err == nil {
+					t.Error("a connection that was cut works")
+				}
+			})
+		}
+		all.Wait()
+		a.set(func(a *actor) { a.hangsUp = false })
+		s.echo(c)
+		a.set(func(a *actor) { a.hangsUp = true })
+		for range 5 { // one after the other, of a server that is known to send notices
+			s.sleep(time.Second)
+			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+			if err := c.Conn().Ping(ctx).Err(); err == nil {
+				t.Error("a connection that was cut works")
+			}
+			cancel()
+		}
+		a.set(func(a *actor) { a.hangsUp = false })
+		s.hold(c, 3)
+		a.tell("MIGRATING", 1, 2, "1")
+		a.mu.Lock()
+		told := len(a.conns)
+		a.mu.Unlock()
+		if relaxed, _, _ := s.seen.now(); told != 4 || relaxed != 4 {
+			t.Errorf("%d connections are told, %d relaxed, want 4", told, relaxed)
+		}
+	})
 }
 
 // Guards: completions close and never open (Machine.closeWindows), and the same MOVING

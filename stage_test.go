@@ -246,6 +246,7 @@ type actor struct {
 	mu       sync.Mutex // guards the fields below
 	version  string
 	refuses  bool      // the opt-in
+	hangsUp  bool      // when it is asked to opt in
 	quiet    bool      // nothing is answered, the handshake included
 	greeting []byte    // behind the reply to the opt-in
 	hasty    bool      // the greeting comes before that reply
@@ -399,6 +400,10 @@ func (a *actor) answerClient(p *part, args []string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked++
+	if a.hangsUp {
+		_ = p.Close()
+		return ""
+	}
 	if a.refuses {
 		return "-ERR unknown subcommand 'MAINT_NOTIFICATIONS'\r\n"
 	}

@@ -83,9 +83,11 @@ type Endpoint struct {
 	closed   bool
 	links    map[uint64]*entry // every link that has not died
 	refusal  refusal
-	cutAsked int     // connections in a row that ended when they asked for notices
-	events   []event // for the owner
-	owned    bool    // the owner is running
+	optedIn  bool      // a link has, once
+	cutAsked int       // dials, one after the other, that ended at the opt-in
+	cutAt    time.Time // when the last of them did
+	events   []event   // for the owner
+	owned    bool      // the owner is running
 	timer    *time.Timer
 	jobs     []job // handoffs to do
 	workers  int

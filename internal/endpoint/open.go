@@ -80,6 +80,7 @@ func (e *Endpoint) openAt(ctx context.Context, u use, targets []string) (*link.L
 // openOne dials one address, shakes hands, and makes the link known to the
 // endpoint.
 func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link, error) {
+	began := time.Now()
 	nc, err := e.dial(ctx, addr)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	}
 	l, err := e.shake(ctx, nc, cfg, h)
 	if err != nil {
-		e.noteCut(err)
+		e.noteCut(began, err)
 		return nil, err
 	}
 	e.remember(l.Info(), h)
@@ -183,13 +184,14 @@ func (e *Endpoint) handshake(ctx context.Context, nc net.Conn) (link.Handshake, 
 	return h, nil
 }
 
-// cutsAskedMost is how many connections in a row may end at the opt-in until the next
-// one does without it. One alone may have met a server that was just going down.
+// cutsAskedMost is how many dials, one after the other, may end at the opt-in until the
+// next one does without it. One alone may have met a server that was just going down.
 const cutsAskedMost = 2
 
-// noteCut counts connections whose server answered HELLO and then, asked for notices,
-// nothing more.
-func (e *Endpoint) noteCut(err error) {
+// noteCut counts dials whose server answered HELLO and then, asked for notices, nothing
+// more. It counts none where a link has opted in before, and dials side by side once: a
+// server that goes down ends them all, and is no reason to miss its notices for long.
+func (e *Endpoint) noteCut(began time.Time, err error) {
 	h, ok := errors.AsType[*link.HandshakeError](err)
 	if !ok || h.Step != link.StepOptIn {
 		return
@@ -198,8 +200,12 @@ func (e *Endpoint) noteCut(err error) {
 		return
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.optedIn || e.cutAsked > 0 && !began.After(e.cutAt) {
+		return
+	}
 	e.cutAsked++
-	e.mu.Unlock()
+	e.cutAt = time.Now()
 }
 
 // remember keeps in mind whether the server sends notifications.
@@ -211,6 +217,7 @@ func (e *Endpoint) remember(info link.Info, h link.Handshake) {
 	switch {
 	case info.OptedIn:
 		e.refusal = refusal{}
+		e.optedIn = true
 	case isCut && h.OptIn == "" && e.cfg.Maint.IsEnabled():
 		e.refusal = refusal{by: info.Identity(), until: time.Now().Add(refusalMemory)}
 		e.cfg.Logger.Debug("the server ends connections that ask for maintenance notifications",
