@@ -27,7 +27,7 @@ import (
 // other commands. Guards: a link that is being opened is nobody's (lane.Pool.Add comes
 // after link.Open), and pushes are no replies (link's reader).
 func TestFault01_NoReplyCrossesDuringHandoffs(t *testing.T) {
-	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: time.Second, TimeUnit: 250 * time.Millisecond})
+	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: time.Second, TimeUnit: 500 * time.Millisecond})
 	c := newClient(t, &redis.Options{Addr: sim.Addr(), PoolSize: 20})
 	l := startLoad(t, c, 8)
 	var own sync.WaitGroup
@@ -50,7 +50,8 @@ func TestFault01_NoReplyCrossesDuringHandoffs(t *testing.T) {
 			}
 		})
 	}
-	for range 8 {
+	await(t, "commands run", func() bool { return l.ops.Load() > 100 })
+	for range 5 {
 		if err := sim.Rebind(t.Context(), maintsim.WithDuplicates()); err != nil {
 			t.Fatal(err)
 		}
@@ -179,9 +180,10 @@ func TestFault04_IdleConnectionsAreNotFoundDead(t *testing.T) {
 	if err := sim.Rebind(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st := sim.Stats(); st.Cuts[0].Connections != 0 || st.Proxies[1].Open != 20 {
-		t.Errorf("%d connections were closed by the old proxy, %d are at the new one; want 0 and 20", st.Cuts[0].Connections, st.Proxies[1].Open)
+	if got := sim.Stats().Cuts[0].Connections; got != 0 {
+		t.Errorf("%d connections were closed by the old proxy, want 0", got)
 	}
+	await(t, "20 connections are at the new proxy", func() bool { return sim.Stats().Proxies[1].Open == 20 })
 	use()
 	if st := c.PoolStats(); st.Misses != 20 {
 		t.Errorf("%d connections were dialled by those who needed them, want the 20 of the beginning", st.Misses)
@@ -252,7 +254,7 @@ func TestFault07_ABadTargetDoesNotStarveThePool(t *testing.T) {
 	} {
 		t.Run(fault.String(), func(t *testing.T) {
 			t.Parallel()
-			sim := maintsim.Start(t, maintsim.Config{Password: "secret", Grace: 2 * time.Second})
+			sim := maintsim.Start(t, maintsim.Config{Password: "secret", Grace: 5 * time.Second})
 			old := sim.Addr()
 			var dials, dialsOld atomic.Int64
 			opt := &redis.Options{
@@ -286,19 +288,20 @@ func TestFault07_ABadTargetDoesNotStarveThePool(t *testing.T) {
 			}
 			await(t, "every connection is open", func() bool { return c.PoolStats().TotalConns == 11 })
 			before := dials.Load()
-			ctx, cancel := context.WithTimeout(t.Context(), 1800*time.Millisecond) // until just before the deadline
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // well before the deadline
 			defer cancel()
 			if err := sim.Rebind(ctx, maintsim.WithTargetFault(fault, -1)); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
+			dialled, dialledOld := dials.Load()-before, dialsOld.Load()
 			l.end()
 			own.Wait()
 			// Four handoffs of each connection are the most, with six attempts each.
-			if got := dials.Load() - before; got == 0 || got > 11*4*6 || got > l.ops.Load()/4 {
-				t.Errorf("dialled %d times in the window, %d commands ran; want a few for each connection", got, l.ops.Load())
+			if dialled == 0 || dialled > 11*4*6 || dialled > l.ops.Load()/4 {
+				t.Errorf("dialled %d times in the window, %d commands ran; want a few for each connection", dialled, l.ops.Load())
 			}
-			if got := dialsOld.Load(); got != 11 {
-				t.Errorf("dialled the old address %d times, want 11", got)
+			if dialledOld != 11 {
+				t.Errorf("dialled the old address %d times, want 11", dialledOld)
 			}
 		})
 	}
