@@ -222,7 +222,7 @@ func (s *session) ruleFault(f Fault, name []byte, frame []byte) (r ruling, ok bo
 		if v == verbAuth || v == verbHello && hasOption(requestArgs(frame), "AUTH") {
 			return local("WRONGPASS invalid username-password pair or user is disabled.")
 		}
-		if !s.hasAuthed() {
+		if !s.in.served && !s.hasAuthed() { // who was let in before stays in
 			return local("NOAUTH Authentication required.")
 		}
 	case FaultReadOnly:

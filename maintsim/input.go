@@ -18,6 +18,7 @@ type input struct {
 
 	inTx     bool // between MULTI and EXEC or DISCARD
 	txBroken bool // a command of the transaction was refused by the proxy
+	served   bool // a command was treated without a fault
 	quiet    bool // CLIENT REPLY OFF
 	skip     bool // CLIENT REPLY SKIP: the next command isn't answered
 	subs     [3]map[string]struct{}
@@ -160,6 +161,7 @@ func (s *session) rule(name, frame []byte) ruling {
 		return rule
 	}
 	rule, faulty := s.ruleFault(s.proxy.has(), name, frame)
+	s.in.served = s.in.served || !faulty
 	if v := verbOf(name); !faulty && v != verbPlain {
 		rule = s.ruleVerb(v, requestArgs(frame))
 	}
