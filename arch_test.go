@@ -66,7 +66,7 @@ var layers = []layer{
 	}},
 
 	{pkg: "cmd/baton/...", ours: []string{"..."}, modules: []string{
-		"github.com/spf13/cobra", "github.com/HdrHistogram/hdrhistogram-go", "github.com/go-analyze/charts",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/HdrHistogram/hdrhistogram-go", "github.com/go-analyze/charts",
 		"github.com/schollz/progressbar/v3", "github.com/anishathalye/porcupine",
 		"github.com/prometheus/client_golang", "golang.org/x/sync",
 	}},
