@@ -34,12 +34,16 @@ func soakTime(t *testing.T) time.Duration {
 	return d
 }
 
-// soakSeed makes the choices of a soak repeatable: BATON_SEED, or a new one, which is
-// logged.
+// soakSeed makes the choices of a soak repeatable: BATON_SEED, a number or "random"; 1
+// where it is not set.
 func soakSeed(t *testing.T) uint64 {
 	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("BATON_SEED"); s != "" {
+	seed := uint64(1)
+	switch s := os.Getenv("BATON_SEED"); s {
+	case "":
+	case "random":
+		seed = rand.Uint64()
+	default:
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
 			t.Fatalf("BATON_SEED: %v", err)
