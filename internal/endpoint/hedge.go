@@ -46,7 +46,7 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 	for _, addr := range targets {
 		at[addr], giveUp[addr] = context.WithCancel(ctx)
 	}
-	start := func() bool {
+	start := func() {
 		for len(queue) > 0 {
 			addr := queue[0]
 			queue = queue[1:]
@@ -59,9 +59,8 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 			}
 			pending++
 			e.work.Go(func() { results <- e.openRacing(at[addr], u, addr, &won) })
-			return true
+			return
 		}
-		return false
 	}
 	again := len(queue) - len(targets)
 	start()
