@@ -77,7 +77,7 @@ func logChaos(t *testing.T, sim *maintsim.Sim) {
 func TestSoakAnnounced(t *testing.T) {
 	seed, d := soakSeed(t), soakTime(t)
 	sim := soakSim(t)
-	c := newClient(t, &redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: 300 * time.Millisecond})
+	c := newClient(t, &redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: 300 * time.Millisecond, Logger: testLogger(t)})
 	l := startLoad(t, c, 32)
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()

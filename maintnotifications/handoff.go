@@ -22,6 +22,8 @@ func (m *Machine) advance(op *movingOp) {
 			m.fallBack(op)
 		}
 		m.poll(op)
+	} else if m.doubts(op) {
+		m.poll(op)
 	}
 	for _, l := range m.links {
 		if l.op == op && m.ready(op, l) && !m.now.Before(l.due) {
@@ -189,10 +191,11 @@ func (m *Machine) nextOfOp(op *movingOp, add func(time.Time)) {
 		return
 	}
 	add(op.end)
-	if m.polls(op) {
-		if !op.fellBack {
-			add(op.fallbackAt)
-		}
+	polls := m.polls(op)
+	if polls && !op.fellBack {
+		add(op.fallbackAt)
+	}
+	if polls || m.doubts(op) {
 		if m.asking {
 			add(latest(op.nextAsk, m.askedAt.Add(pollPatience)))
 		} else {

@@ -43,11 +43,24 @@ type movingOp struct {
 	failures    int
 
 	baseline   []netip.Addr  // the first answer, if no retiring peer is known
+	doubted    []doubt       // targets that may retire as well
 	interval   time.Duration // between look-ups
 	nextAsk    time.Time
 	fallbackAt time.Time // when to go to the configured address for want of a target
 	fellBack   bool
 }
+
+// A doubt is about a target that a look-up has shown, and whose links say that it
+// retires, though they are replacements. Some servers repeat the notice there
+// (measured), but where a name has many addresses it may be meant: look-ups tell.
+type doubt struct {
+	peer    string
+	missing int // look-ups in a row without the peer's address
+}
+
+// doubtMissing look-ups without a doubted address say that it retires: one alone may
+// be an answer that rotates.
+const doubtMissing = 2
 
 // moving takes in a MOVING notice of a link.
 func (m *Machine) moving(l *link, n Notice) {
@@ -188,9 +201,51 @@ func (m *Machine) movingAgain(op *movingOp, l *link) {
 		return
 	}
 	if op.isReplacement(l) {
+		m.doubt(op, l)
 		return
 	}
 	m.retire(op, l)
+}
+
+// doubt keeps op looking the host up where a replacement at an address from an
+// earlier look-up says that it retires.
+func (m *Machine) doubt(op *movingOp, l *link) {
+	if op.mode != moveByDNS || op.fellBack || !op.onTarget(l) ||
+		slices.ContainsFunc(op.doubted, func(d doubt) bool { return d.peer == l.Peer }) {
+		return
+	}
+	op.doubted = append(op.doubted, doubt{peer: l.Peer})
+}
+
+// settleDoubts compares an answer with the doubted targets: one that is gone is no
+// target any more, and those that went there move on.
+func (m *Machine) settleDoubts(op *movingOp, ips []netip.Addr) {
+	if len(ips) == 0 {
+		return
+	}
+	for i := 0; i < len(op.doubted); i++ {
+		d := &op.doubted[i]
+		if ap, err := netip.ParseAddrPort(d.peer); err != nil || slices.Contains(ips, ap.Addr()) {
+			d.missing = 0
+			continue
+		}
+		if d.missing++; d.missing < doubtMissing {
+			continue
+		}
+		peer := d.peer
+		op.doubted = slices.Delete(op.doubted, i, i+1)
+		i--
+		op.targets = slices.DeleteFunc(op.targets, func(t string) bool { return canonical(t) == peer })
+		if len(op.targets) == 0 {
+			op.end = op.deadline.Add(m.cfg.HandoffTimeout)
+		}
+		for _, l := range m.links {
+			if l.Peer == peer && !l.leaving {
+				delete(op.enlisted, l.ID)
+				m.retire(op, l)
+			}
+		}
+	}
 }
 
 // retire adds the peer of l to those that retire, and their links to op.
@@ -292,14 +347,15 @@ func backoff(left time.Duration) time.Duration { return max(minBackoff, left/bac
 // resolved takes in an answer for one operation.
 func (m *Machine) resolved(op *movingOp, addrs []string) {
 	op.nextAsk = latest(op.nextAsk, m.askedAt.Add(op.interval)) // whoever asked
-	if len(op.targets) > 0 {
-		return
-	}
 	ips := make([]netip.Addr, 0, len(addrs))
 	for _, a := range addrs {
 		if ip, err := netip.ParseAddr(a); err == nil {
 			ips = append(ips, ip.Unmap())
 		}
+	}
+	m.settleDoubts(op, ips)
+	if len(op.targets) > 0 {
+		return
 	}
 	if len(op.peers) == 0 && len(op.addrs) > 0 && op.baseline == nil && len(ips) > 0 {
 		op.baseline = ips // which of them retires is unknown: wait for a change
@@ -350,6 +406,13 @@ func (m *Machine) retiring(op *movingOp, ip netip.Addr) bool {
 // polls says whether op still looks for a target.
 func (m *Machine) polls(op *movingOp) bool {
 	return op.mode == moveByDNS && len(op.targets) == 0 && m.pending(op)
+}
+
+// doubts says whether op looks up if a target that it knows retires.
+func (m *Machine) doubts(op *movingOp) bool {
+	return len(op.doubted) > 0 && slices.ContainsFunc(m.links, func(l *link) bool {
+		return !l.leaving && slices.ContainsFunc(op.doubted, func(d doubt) bool { return d.peer == l.Peer })
+	})
 }
 
 // pending says whether op has links to hand over.

@@ -125,3 +125,49 @@ func TestSequenceOutOfRangeIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Where the name has two addresses, and the one that a look-up has shown retires too,
+// its links say so; look-ups tell that from a notice that is only repeated there.
+func TestFoundTargetThatRetiresToo(t *testing.T) {
+	const a, b = "10.0.0.1:6379", "10.0.0.2:6379"
+	for _, retires := range []bool{false, true} {
+		m := NewMachine(MachineConfig{
+			Addr: "db:6379", RelaxedTimeout: time.Second, HandoffTimeout: 15 * time.Second, MaxHandoffRetries: 3,
+		})
+		now := time.Unix(1000, 0)
+		op := OpKey{Seq: 1}
+		moving := Notice{Kind: KindMoving, Seq: 1, Time: 15 * time.Second, HasTime: true}
+		m.LinkUp(now, LinkInfo{ID: 1, Peer: a, Addr: "db:6379"})
+		m.Notice(now, 1, moving)
+		m.Resolved(now, []string{"10.0.0.1", "10.0.0.2"}, nil)
+		m.LinkUp(now, LinkInfo{ID: 2, Peer: b, Addr: b})
+		m.HandoffDone(now, op, 1, nil)
+		m.LinkDown(now, 1)
+		m.Notice(now, 2, moving)
+
+		var moved []string
+		for range 20 {
+			now = now.Add(time.Second)
+			addrs := []string{"10.0.0.2"}
+			if retires {
+				addrs = []string{"10.0.0.3"}
+			}
+			for _, act := range m.Tick(now) {
+				if act.Do != ActionResolve {
+					continue
+				}
+				for _, act := range m.Resolved(now, addrs, nil) {
+					if act.Do == ActionHandoff {
+						moved = append(moved, act.Targets...)
+						m.LinkUp(now, LinkInfo{ID: 3, Peer: act.Targets[0], Addr: act.Targets[0]})
+						m.HandoffDone(now, op, act.Link, nil)
+						m.LinkDown(now, act.Link)
+					}
+				}
+			}
+		}
+		if want := map[bool]int{false: 0, true: 1}[retires]; len(moved) != want || retires && moved[0] != "10.0.0.3:6379" {
+			t.Errorf("retires=%v: handed over to %q", retires, moved)
+		}
+	}
+}

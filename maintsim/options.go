@@ -224,7 +224,9 @@ func WithSeq(seq int64) Option { return func(o *options) { o.seq = max(seq, 0) }
 
 // WithSecondTarget announces, after a fraction of the grace time, the move anew
 // with the same number and deadline, but to the proxy with index i, and goes there.
-// The first target stays open, but is no longer the endpoint.
+// The first target stays open, but is no longer the endpoint. A proxy that is part of
+// the endpoint, or about to leave it, can't be the second target: [Sim.Rebind] returns
+// [ErrNoTarget] and announces nothing.
 func WithSecondTarget(i int, fraction float64) Option {
 	return func(o *options) { o.retarget, o.retellAt = i, min(max(fraction, 0), 1) }
 }

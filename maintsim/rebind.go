@@ -2,6 +2,7 @@ package maintsim
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"time"
@@ -54,23 +55,22 @@ func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
 		}})
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
+	var failed error
 	closed := false
 	for i, st := range steps {
 		if closed { // a resolver that is late
 			s.later(time.Until(st.at), func() { _ = st.do() })
 			continue
 		}
-		err := s.wait(ctx, time.Until(st.at))
-		if err == nil {
-			err = st.do()
-		}
-		if err != nil {
+		if err := s.wait(ctx, time.Until(st.at)); err != nil {
 			s.callOff(m)
 			return err
 		}
+		// Where one fails the others follow all the same: what was announced happens.
+		failed = errors.Join(failed, st.do())
 		closed = steps[i].at.Equal(leave.at)
 	}
-	return nil
+	return failed
 }
 
 // A step is something to be done at a time.
@@ -166,7 +166,7 @@ func (s *Sim) retarget(m *move, o options) error {
 		return err
 	}
 	s.mu.Lock()
-	if p.leaving || slices.Contains(s.mu.members, p) || s.mu.members[m.slot] != m.target {
+	if s.takenLocked(p) || s.mu.members[m.slot] != m.target {
 		s.mu.Unlock()
 		return ErrNoTarget
 	}
@@ -194,6 +194,9 @@ func (s *Sim) chooseMove(o options) (*move, error) {
 	if m.old.leaving {
 		return nil, ErrLeaving
 	}
+	if o.retarget >= len(s.proxies) || o.retarget >= 0 && s.takenLocked(s.proxies[o.retarget]) {
+		return nil, ErrNoTarget
+	}
 	if o.target >= 0 {
 		if o.target >= len(s.proxies) || slices.Contains(s.mu.members, s.proxies[o.target]) {
 			return nil, ErrNoTarget
@@ -208,6 +211,10 @@ func (s *Sim) chooseMove(o options) (*move, error) {
 	}
 	return m, nil
 }
+
+// takenLocked reports whether p is part of the endpoint, or about to leave, and so
+// can't be moved to.
+func (s *Sim) takenLocked(p *proxy) bool { return p.leaving || slices.Contains(s.mu.members, p) }
 
 // memberLocked returns the proxy of the endpoint that o is about, by default def,
 // and nil if it isn't part of the endpoint.
@@ -240,7 +247,7 @@ func (s *Sim) possibleLocked(m *move) bool {
 func (s *Sim) freeLocked(i int) *proxy {
 	for d := 1; d <= len(s.proxies); d++ {
 		p := s.proxies[(i+d)%len(s.proxies)]
-		if !p.leaving && !slices.Contains(s.mu.members, p) {
+		if !s.takenLocked(p) {
 			return p
 		}
 	}

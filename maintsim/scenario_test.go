@@ -499,3 +499,16 @@ func TestAccountsBalanceUnderOverlappingScenarios(t *testing.T) {
 		t.Error("nothing was acknowledged")
 	}
 }
+
+// A move whose second target can't be had is refused before anybody is told of it.
+func TestSecondTargetThatIsTaken(t *testing.T) {
+	sim := maintsim.Start(t, maintsim.Config{Proxies: 3})
+	if err := sim.Rebind(t.Context(), maintsim.WithSecondTarget(0, 0.3)); !errors.Is(err, maintsim.ErrNoTarget) {
+		t.Errorf("got %v, want %v", err, maintsim.ErrNoTarget)
+	}
+	for _, e := range sim.Events() {
+		if e.Kind == maintsim.EventNotice {
+			t.Errorf("announced all the same: %v", e)
+		}
+	}
+}
