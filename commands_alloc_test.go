@@ -69,6 +69,22 @@ func TestCommandsAllocateLittle(t *testing.T) {
 	}
 }
 
+// TestClientAllocatesLittle counts the whole way of a command, from the call until its
+// caller has the reply, with whatever the link's reader does meanwhile.
+func TestClientAllocatesLittle(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("the checks allocate")
+	}
+	for _, cc := range clientCalls() {
+		t.Run(cc.name, func(t *testing.T) {
+			c := cc.open(t)
+			if got := testing.AllocsPerRun(1000, func() { cc.must(bg, t, c) }); got > cc.allocs {
+				t.Errorf("got %v allocations, want %v at most", got, cc.allocs)
+			}
+		})
+	}
+}
+
 func BenchmarkCommands(b *testing.B) {
 	for _, tc := range hotCalls() {
 		b.Run(tc.name, func(b *testing.B) {

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"testing"
@@ -75,6 +76,25 @@ func TestDoAllocatesNothing(t *testing.T) {
 			}
 			l.Close(nil)
 			<-l.Gone()
+		})
+	}
+}
+
+// The socket and the write path of requests of any size allocate nothing either, once
+// the buffers have grown.
+func TestDoAllocatesNothingOnLoopback(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for name, replies := range map[string]int{"one command": 1, "pipeline": 100} {
+		t.Run(name, func(t *testing.T) {
+			command := wire("get key:000001")
+			l := onLoopback(t, Config{}, command, hello)
+			q := Request{Wire: bytes.Repeat(command, replies), Replies: replies, Sink: nothing{}}
+			allocs := testing.AllocsPerRun(1000, func() { mustDo(context.Background(), t, l, q) })
+			if allocs > 0 {
+				t.Errorf("got %v allocations per request, want 0", allocs)
+			}
 		})
 	}
 }

@@ -141,6 +141,42 @@ func BenchmarkReader(b *testing.B) {
 	})
 }
 
+// BenchmarkScanAndRead is what a link does with a buffer full of small replies, as a
+// batch brings them: each is scanned, then read.
+func BenchmarkScanAndRead(b *testing.B) {
+	const replies = 1000
+	for _, bb := range []struct {
+		name  string
+		frame []byte
+		read  func(r *Reader) error
+	}{
+		{"ok", []byte("+OK\r\n"), func(r *Reader) error { _, err := r.Bytes(); return err }},
+		{"int", []byte(":1234\r\n"), func(r *Reader) error { _, err := r.Int(); return err }},
+		{"bulk64", AppendBulk(nil, strings.Repeat("x", 64)), func(r *Reader) error { _, err := r.Bytes(); return err }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			full := bytes.Repeat(bb.frame, replies)
+			var s Scanner
+			var r Reader // kept, as by those who wait for replies
+			b.ReportAllocs()
+			for b.Loop() {
+				for rest := full; len(rest) > 0; {
+					n, err := s.Next(rest)
+					if n == 0 || err != nil {
+						b.Fatal(n, err)
+					}
+					r = NewReader(rest[:n])
+					if err := bb.read(&r); err != nil {
+						b.Fatal(err)
+					}
+					rest = rest[n:]
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*replies), "ns/reply")
+		})
+	}
+}
+
 func BenchmarkAppend(b *testing.B) {
 	buf := make([]byte, 0, 4096)
 	value := bytes.Repeat([]byte("v"), 64)
@@ -171,6 +207,14 @@ func BenchmarkAppend(b *testing.B) {
 			buf = AppendBulk(buf, "set")
 			buf = AppendBulk(buf, "key:000001")
 			buf = AppendBulkBytes(buf, value)
+		}
+	})
+	b.Run("GetCommand", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			buf = AppendArrayLen(buf[:0], 2)
+			buf = AppendBulk(buf, "get")
+			buf = AppendBulk(buf, "key:000001")
 		}
 	})
 	args := []any{"set", "key:000001", value, "ex", 10}

@@ -1,0 +1,165 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// canned is a server on loopback that answers whatever comes: one reply for every
+// size bytes. It neither parses nor allocates, so that a benchmark shows the client.
+func canned(tb testing.TB, size int, reply string) (addr string) {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() { answer(nc, size, reply) })
+		}
+	})
+	tb.Cleanup(func() {
+		_ = l.Close()
+		conns.Wait()
+	})
+	return l.Addr().String()
+}
+
+func answer(nc net.Conn, size int, reply string) {
+	defer nc.Close()
+	in := make([]byte, 64<<10)
+	out := bytes.Repeat([]byte(reply), len(in)/size+1)
+	for rest := 0; ; {
+		n, err := nc.Read(in)
+		if err != nil {
+			return
+		}
+		rest += n
+		if _, err := nc.Write(out[:rest/size*len(reply)]); err != nil {
+			return
+		}
+		rest %= size
+	}
+}
+
+// A clientCall is a method of the client as an application calls it.
+type clientCall struct {
+	name   string
+	reply  string
+	call   func(ctx context.Context, c cmdable) Cmder
+	check  func(cmd Cmder) bool
+	allocs float64 // at most, with what the application keeps: the command and its value
+}
+
+// clientCalls are those that applications live on. What their arguments cost as
+// interfaces is the caller's, so these are made before.
+func clientCalls() []clientCall {
+	var value any = strings.Repeat("v", 64)
+	text := value.(string)
+	return []clientCall{
+		{
+			name: "Get", reply: "$64\r\n" + text + "\r\n", allocs: 2,
+			call:  func(ctx context.Context, c cmdable) Cmder { return c.Get(ctx, "key:000001") },
+			check: func(cmd Cmder) bool { return cmd.(*StringCmd).Val() == text },
+		},
+		{
+			name: "Set", reply: "+OK\r\n", allocs: 2,
+			call:  func(ctx context.Context, c cmdable) Cmder { return c.Set(ctx, "key:000001", value, 0) },
+			check: func(cmd Cmder) bool { return cmd.(*StatusCmd).Val() == "OK" },
+		},
+		{
+			name: "Incr", reply: ":1234567\r\n", allocs: 1,
+			call:  func(ctx context.Context, c cmdable) Cmder { return c.Incr(ctx, "key:000001") },
+			check: func(cmd Cmder) bool { return cmd.(*IntCmd).Val() == 1234567 },
+		},
+	}
+}
+
+// open gives a client of a canned server for this call.
+func (cc clientCall) open(tb testing.TB) *Client {
+	tb.Helper()
+	cmd := cc.call(tb.Context(), func(context.Context, Cmder) error { return nil })
+	c := openCanned(tb, len(cmd.base().wire()), cc.reply)
+	cc.must(tb.Context(), tb, c)
+	return c
+}
+
+// openCanned gives a client of a canned server.
+func openCanned(tb testing.TB, size int, reply string) *Client {
+	tb.Helper()
+	c := NewClient(&Options{Addr: canned(tb, size, reply), Protocol: 2, DisableIdentity: true})
+	tb.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// must makes the call and checks the reply.
+func (cc clientCall) must(ctx context.Context, tb testing.TB, c *Client) {
+	if cmd := cc.call(ctx, c.cmdable); cmd.Err() != nil || !cc.check(cmd) {
+		tb.Errorf("got %v", cmd)
+	}
+}
+
+// BenchmarkClient is one command after another of each of many callers.
+func BenchmarkClient(b *testing.B) {
+	for _, cc := range clientCalls() {
+		b.Run(cc.name+"/callers=1", func(b *testing.B) {
+			c := cc.open(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				cc.must(context.Background(), b, c)
+			}
+		})
+		b.Run(cc.name+"/callers=64", func(b *testing.B) {
+			c := cc.open(b)
+			manyCallers(b, func() { cc.must(context.Background(), b, c) })
+		})
+		b.Run(cc.name+"/callers=64/context", func(b *testing.B) {
+			c := cc.open(b)
+			manyCallers(b, func() { cc.must(b.Context(), b, c) })
+		})
+	}
+}
+
+// manyCallers makes 64 goroutines do something all the time.
+func manyCallers(b *testing.B, do func()) {
+	procs := runtime.GOMAXPROCS(0)
+	b.SetParallelism((64 + procs - 1) / procs)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			do()
+		}
+	})
+}
+
+// BenchmarkClientPipeline is a pipeline of a hundred commands.
+func BenchmarkClientPipeline(b *testing.B) {
+	const depth = 100
+	for _, cc := range clientCalls() {
+		b.Run(cc.name, func(b *testing.B) {
+			c := cc.open(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				p := c.pipe()
+				for range depth {
+					cc.call(b.Context(), p.cmdable)
+				}
+				cmds, err := p.Exec(b.Context())
+				if err != nil || !cc.check(cmds[depth-1]) {
+					b.Fatal(err, cmds[depth-1])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*depth), "ns/command")
+		})
+	}
+}
