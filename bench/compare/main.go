@@ -1,13 +1,136 @@
+// Command compare measures Baton and its peers side by side: in one process, against
+// one server, in alternating rounds.
+//
+//	go run -C bench ./compare -quick
+//
+// It exits with 0 whatever the figures are, 1 if something failed (a client that
+// returned errors or wrong values, too), and 2 if it was called wrongly.
 package main
 
 import (
-	_ "github.com/baton-go/redis"
-	_ "github.com/gomodule/redigo/redis"
-	_ "github.com/redis/go-redis/v9"
-	_ "github.com/redis/rueidis"
-	_ "github.com/HdrHistogram/hdrhistogram-go"
-	_ "github.com/go-analyze/charts"
-	_ "github.com/spf13/cobra"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/baton-go/redis/bench/compare/internal/contest"
+	"github.com/baton-go/redis/bench/compare/internal/report"
+	"github.com/baton-go/redis/bench/compare/internal/result"
+	"github.com/baton-go/redis/bench/compare/internal/server"
+	"github.com/baton-go/redis/bench/compare/internal/target"
 )
 
-func main() {}
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program with everything it touches.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opts, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		return exitUsage
+	}
+	out, err := openOutputs(opts)
+	if err != nil {
+		fmt.Fprintf(stderr, "compare: %v\n", err)
+		return exitUsage
+	}
+	defer out.discard()
+	if err := compare(ctx, opts, out, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "compare: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// compare measures and shows what was asked for.
+func compare(ctx context.Context, opts options, out *outputs, stdout, stderr io.Writer) error {
+	res, err := measure(ctx, opts, stderr)
+	if res == nil {
+		return err
+	}
+	tableTo := stdout
+	if out.stdout {
+		tableTo = stderr // stdout is the JSON's alone
+	}
+	err = errors.Join(err, report.WriteTable(tableTo, res), out.write(res, stdout, tableTo))
+	if n := len(res.Failures()); n > 0 && err == nil {
+		err = fmt.Errorf("%d clients failed in some cell, see above", n)
+	}
+	return err
+}
+
+// measure starts the server and lets the clients work. Beside an error it returns
+// what was measured before, if anything.
+func measure(ctx context.Context, opts options, stderr io.Writer) (_ *result.Result, err error) {
+	program, err := server.Locate(opts.server)
+	if err != nil {
+		return nil, err
+	}
+	srv, err := server.Start(ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, srv.Stop()) }()
+	version, err := srv.Version()
+	if err != nil {
+		return nil, err
+	}
+	line := newProgress(stderr)
+	cells, err := contest.Run(ctx, opts.plan, srv, line.show)
+	line.close()
+	if len(cells) == 0 {
+		return nil, err
+	}
+	res := &result.Result{
+		Version: result.FormatVersion, Date: time.Now(), Environment: environment(program, version),
+		Quick: opts.quick, Seed: opts.plan.Seed, Rounds: opts.plan.Rounds,
+		SliceS: opts.plan.Time.Seconds(), WarmS: opts.plan.Warm.Seconds(), Cells: cells,
+	}
+	res.Targets = target.Judge(res)
+	return res, err
+}
+
+// peers are the modules whose versions matter.
+var peers = []string{"github.com/redis/go-redis/v9", "github.com/redis/rueidis", "github.com/gomodule/redigo"}
+
+func environment(program, version string) result.Environment {
+	e := result.Environment{
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
+		Server: version, ServerProgram: program, Modules: map[string]string{},
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return e
+	}
+	for _, path := range peers {
+		for _, dep := range build.Deps {
+			if dep.Path == path {
+				e.Modules[path] = dep.Version
+			}
+		}
+	}
+	return e
+}

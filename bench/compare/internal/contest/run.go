@@ -1,0 +1,213 @@
+package contest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/baton-go/redis/bench/compare/internal/load"
+	"github.com/baton-go/redis/bench/compare/internal/result"
+	"github.com/baton-go/redis/bench/compare/internal/server"
+	"github.com/baton-go/redis/bench/compare/internal/subject"
+)
+
+// A Status is how far a run has come.
+type Status struct {
+	Block    Block
+	Number   int // of the block, from 1
+	Blocks   int
+	Round    int // from 1; 0 while settings are tried
+	Rounds   int
+	Subject  string
+	Elapsed  time.Duration
+	Expected time.Duration // of the whole run
+}
+
+// Run measures what plan says and returns the cells. Where a client fails, its part
+// of the cell says so, and the others are measured nevertheless. An error means that
+// the run could not go on; the cells are then those measured before.
+func Run(ctx context.Context, plan Plan, srv *server.Server, progress func(Status)) ([]*result.Cell, error) {
+	r := &run{
+		plan: plan, srv: srv, progress: progress, began: time.Now(),
+		rng: rand.New(rand.NewPCG(plan.Seed, 0)), recorder: load.NewRecorder(),
+	}
+	var cells []*result.Cell
+	for i, b := range plan.Blocks {
+		r.status = Status{Block: b, Number: i + 1, Blocks: len(plan.Blocks), Rounds: plan.Rounds, Expected: r.forecast(i)}
+		measured, err := r.block(ctx, b)
+		if err != nil {
+			return cells, err
+		}
+		cells = append(cells, measured...)
+	}
+	return cells, nil
+}
+
+type run struct {
+	plan     Plan
+	srv      *server.Server
+	progress func(Status)
+	began    time.Time
+	rng      *rand.Rand
+	recorder *load.Recorder
+	status   Status
+}
+
+// forecast is how long the run takes, from what the first done blocks took.
+func (r *run) forecast(done int) time.Duration {
+	var past, all time.Duration
+	for i, b := range r.plan.Blocks {
+		all += r.plan.expected(b)
+		if i < done {
+			past += r.plan.expected(b)
+		}
+	}
+	return time.Since(r.began) + all - past
+}
+
+// block measures the cells of one block.
+func (r *run) block(ctx context.Context, b Block) ([]*result.Cell, error) {
+	reach, err := r.srv.Reach(b.Transport)
+	if err != nil {
+		return unmeasured(b, err), nil
+	}
+	var open []subject.Client
+	defer func() {
+		for _, c := range open {
+			_ = c.Close() // it has no work left to lose
+		}
+	}()
+	var entries []*entry
+	for _, s := range r.plan.Subjects {
+		chosen, client, err := r.choose(ctx, b, s, reach)
+		if fatal(ctx, err) {
+			return nil, err
+		}
+		if client != nil {
+			open = append(open, client)
+		}
+		for _, c := range b.Contexts {
+			e := &entry{subject: s, setting: chosen, client: client, context: c, err: err, latency: load.NewHistogram()}
+			entries = append(entries, e)
+		}
+	}
+	for round := range r.plan.Rounds {
+		r.rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+		for _, e := range entries {
+			r.show(round+1, e.subject.Name)
+			if err := r.measure(ctx, b, e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return cells(r.plan.Subjects, b, entries), nil
+}
+
+func (r *run) show(round int, name string) {
+	r.status.Round, r.status.Subject, r.status.Elapsed = round, name, time.Since(r.began)
+	r.progress(r.status)
+}
+
+// fatal tells whether nothing can be measured after err.
+func fatal(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || errors.Is(err, load.ErrHung))
+}
+
+// measure lets e work for one slice.
+func (r *run) measure(ctx context.Context, b Block, e *entry) error {
+	if e.client == nil {
+		e.samples = append(e.samples, load.Sample{})
+		return nil
+	}
+	sample, err := load.Run(ctx, r.slice(b, e.client, e.context, r.plan.Time), e.latency)
+	if fatal(ctx, err) {
+		return fmt.Errorf("%s: %w", e.subject.Name, err)
+	}
+	if err != nil {
+		sample = load.Sample{} // what a broken client does is no work
+		if e.err == nil {
+			e.err = err
+		}
+	}
+	e.samples = append(e.samples, sample)
+	return nil
+}
+
+func (r *run) slice(b Block, client subject.Client, c load.Context, length time.Duration) load.Slice {
+	return load.Slice{
+		Client: client, Workload: b.Workload, Goroutines: b.Goroutines, Context: c,
+		Warm: r.plan.Warm, Time: length, Seed: r.rng.Uint64(), ServerCPU: r.srv.CPU, Recorder: r.recorder,
+	}
+}
+
+// choose opens s in the setting that is fastest for b. It closes what it has opened
+// beside that.
+func (r *run) choose(ctx context.Context, b Block, s subject.Subject, reach subject.Server) (string, subject.Client, error) {
+	if len(s.Settings) == 1 {
+		client, err := s.Settings[0].Open(reach)
+		return s.Settings[0].Name, client, err
+	}
+	var best trial
+	var firstErr error
+	for _, setting := range s.Settings {
+		r.show(0, s.Name)
+		t, err := r.try(ctx, b, setting, reach)
+		if fatal(ctx, err) {
+			return "", nil, err
+		}
+		if err != nil {
+			firstErr = errors.Join(firstErr, fmt.Errorf("%s: %w", setting.Name, err))
+			continue
+		}
+		if best.client != nil && best.rate >= t.rate {
+			_ = t.client.Close()
+			continue
+		}
+		if best.client != nil {
+			_ = best.client.Close()
+		}
+		best = t
+	}
+	return best.setting, best.client, firstErr
+}
+
+type trial struct {
+	setting string
+	client  subject.Client
+	rate    float64
+}
+
+// try opens a client in one setting and measures it briefly. With an error the
+// client is closed again.
+func (r *run) try(ctx context.Context, b Block, setting subject.Setting, reach subject.Server) (trial, error) {
+	client, err := setting.Open(reach)
+	if err != nil {
+		return trial{}, err
+	}
+	t := trial{setting: setting.Name, client: client}
+	ignored := load.NewHistogram()
+	for range trials {
+		sample, err := load.Run(ctx, r.slice(b, client, b.Contexts[0], r.plan.Time/2), ignored)
+		if err != nil {
+			_ = client.Close()
+			return trial{}, err
+		}
+		t.rate += sample.OpsPerSecond() / trials
+	}
+	return t, nil
+}
+
+// An entry is a client that takes part in a block, under one of its contexts.
+type entry struct {
+	subject subject.Subject
+	setting string
+	client  subject.Client // nil: it could not be opened
+	context load.Context
+	samples []load.Sample // one for each round; empty ones where it failed
+	latency *hdrhistogram.Histogram
+	err     error
+}

@@ -1,0 +1,17 @@
+//go:build unix
+
+package load
+
+import (
+	"syscall"
+	"time"
+)
+
+// processCPU is the CPU time that this process has used.
+func processCPU() (time.Duration, error) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0, err
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
+}

@@ -1,0 +1,113 @@
+// Package report shows a comparison: as text, and as a page that needs nothing else.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/baton-go/redis/bench/compare/internal/result"
+)
+
+// WriteTable writes r for people.
+func WriteTable(w io.Writer, r *result.Result) error {
+	var b strings.Builder
+	e := r.Environment
+	fmt.Fprintf(&b, "%s, %s/%s, %d CPUs, %s; %d rounds of %.0f ms, seed %d\n",
+		e.Server, e.OS, e.Arch, e.CPUs, e.Go, r.Rounds, r.SliceS*1000, r.Seed)
+	for _, c := range r.Cells {
+		writeCell(&b, c)
+	}
+	writeTargets(&b, r.Targets)
+	writeFailures(&b, r.Failures())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeCell(b *strings.Builder, c *result.Cell) {
+	fmt.Fprintf(b, "\n%s\n", c.Key)
+	if c.NotMeasured != "" {
+		fmt.Fprintf(b, "  not measured: %s\n", c.NotMeasured)
+		return
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "  \tops/s\tbaton is\tp50\tp99\tp99.9\tmax\tallocs\tbytes\tclient CPU\tserver CPU\t\n")
+	for _, s := range c.Subjects {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.0f\t%.2f µs\t%.2f µs\t\n",
+			label(s), thousands(s.OpsPerS), times(s.BatonRatio),
+			micros(s.Latency.P50), micros(s.Latency.P99), micros(s.Latency.P999), micros(s.Latency.Max),
+			s.AllocsPerOp, s.BytesPerOp, s.ClientCPUMicrosPer, s.ServerCPUMicrosPer)
+	}
+	_ = t.Flush() // into memory
+}
+
+// label is the name of a client, with its setting where that is no matter of course.
+func label(s *result.Subject) string {
+	if s.Setting == "default" || s.Setting == "" {
+		return s.Name
+	}
+	return s.Name + " (" + s.Setting + ")"
+}
+
+func writeTargets(b *strings.Builder, targets []result.Target) {
+	if len(targets) == 0 {
+		return
+	}
+	fmt.Fprint(b, "\nTargets\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	count := map[result.Outcome]int{}
+	for _, target := range targets {
+		count[target.Outcome]++
+		if target.Outcome != result.NotMeasured {
+			fmt.Fprintf(t, "  %s\t%s\tagainst %s\t%s\t%.2f\t%s\n",
+				target.Group, target.What, target.Against, target.Wanted(), target.Measured, target.Outcome)
+		}
+	}
+	_ = t.Flush() // into memory
+	fmt.Fprintf(b, "  %d ok, %d short, %d not measured\n", count[result.OK], count[result.Short], count[result.NotMeasured])
+}
+
+func writeFailures(b *strings.Builder, failures []string) {
+	if len(failures) == 0 {
+		return
+	}
+	fmt.Fprint(b, "\nFailures\n")
+	for _, f := range failures {
+		fmt.Fprintf(b, "  - %s\n", f)
+	}
+}
+
+// times is a ratio.
+func times(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2fx", v)
+}
+
+// thousands is v as a whole number with its thousands apart.
+func thousands(v float64) string {
+	s := fmt.Sprintf("%.0f", v)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// micros is a time in microseconds in the unit that suits it.
+func micros(us float64) string {
+	switch {
+	case us < 100:
+		return fmt.Sprintf("%.1f µs", us)
+	case us < 1000:
+		return fmt.Sprintf("%.0f µs", us)
+	case us < 10_000:
+		return fmt.Sprintf("%.2f ms", us/1000)
+	case us < 100_000:
+		return fmt.Sprintf("%.1f ms", us/1000)
+	case us < 10_000_000:
+		return fmt.Sprintf("%.0f ms", us/1000)
+	}
+	return fmt.Sprintf("%.1f s", us/1e6)
+}
