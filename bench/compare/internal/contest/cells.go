@@ -19,9 +19,9 @@ func unmeasured(b Block, why error) (cells []*result.Cell) {
 }
 
 // cells sums up the entries of a block.
-func cells(subjects []subject.Subject, b Block, entries []*entry) (cells []*result.Cell) {
+func cells(subjects []subject.Subject, b Block, entries []*entry, others float64) (cells []*result.Cell) {
 	for _, c := range b.Contexts {
-		cell := &result.Cell{Key: key(b, c)}
+		cell := &result.Cell{Key: key(b, c), OthersCPU: others}
 		for _, s := range subjects {
 			for _, e := range entries {
 				if e.context == c && e.subject.Name == s.Name {
@@ -37,7 +37,7 @@ func cells(subjects []subject.Subject, b Block, entries []*entry) (cells []*resu
 
 // sum is what all rounds of an entry say together.
 func (e *entry) sum() *result.Subject {
-	s := &result.Subject{Name: e.subject.Name, Family: string(e.subject.Family), Setting: e.setting}
+	s := &result.Subject{Name: e.subject.Name, Family: string(e.subject.Family), Setting: e.setting, Trials: e.trials}
 	if e.err != nil {
 		s.Error = e.err.Error()
 	}

@@ -32,7 +32,7 @@ type Plan struct {
 // the time of a round each.
 const trials = 2
 
-// Slices is how many slices of Time a block takes, trials included.
+// slices is how many slices a block takes, trials included.
 func (p Plan) slices(b Block) float64 {
 	n := float64(p.Rounds * len(p.Subjects) * len(b.Contexts))
 	for _, s := range p.Subjects {
@@ -57,5 +57,20 @@ func (p Plan) Expected() time.Duration {
 const overhead = 10 * time.Millisecond
 
 func (p Plan) expected(b Block) time.Duration {
-	return time.Duration(p.slices(b) * float64(p.Time+p.Warm+overhead))
+	warm, length := p.lengths(b)
+	return time.Duration(p.slices(b) * float64(warm+length+overhead))
+}
+
+const (
+	// perCommand is what a command in flight takes at the rate of a fast client.
+	perCommand = time.Microsecond
+	// waves is how often everything in flight must be answered within a slice.
+	waves = 5
+)
+
+// lengths are those of a slice of b. Where so much is in flight that few calls would
+// end in the time of the plan, they are longer.
+func (p Plan) lengths(b Block) (warm, length time.Duration) {
+	wave := time.Duration(b.Goroutines*b.Workload.Commands) * perCommand
+	return max(p.Warm, wave), max(p.Time, waves*wave)
 }

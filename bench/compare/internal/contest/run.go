@@ -83,18 +83,21 @@ func (r *run) block(ctx context.Context, b Block) ([]*result.Cell, error) {
 	}()
 	var entries []*entry
 	for _, s := range r.plan.Subjects {
-		chosen, client, err := r.choose(ctx, b, s, reach)
+		t, err := r.choose(ctx, b, s, reach)
 		if fatal(ctx, err) {
 			return nil, err
 		}
-		if client != nil {
-			open = append(open, client)
+		if t.best.client != nil {
+			open = append(open, t.best.client)
 		}
 		for _, c := range b.Contexts {
-			e := &entry{subject: s, setting: chosen, client: client, context: c, err: err, latency: load.NewHistogram()}
-			entries = append(entries, e)
+			entries = append(entries, &entry{
+				subject: s, setting: t.best.setting, trials: t.all, client: t.best.client,
+				context: c, latency: load.NewHistogram(), err: err,
+			})
 		}
 	}
+	machine := r.watch()
 	for round := range r.plan.Rounds {
 		r.rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
 		for _, e := range entries {
@@ -104,7 +107,7 @@ func (r *run) block(ctx context.Context, b Block) ([]*result.Cell, error) {
 			}
 		}
 	}
-	return cells(r.plan.Subjects, b, entries), nil
+	return cells(r.plan.Subjects, b, entries, machine.others()), nil
 }
 
 func (r *run) show(round int, name string) {
@@ -123,7 +126,7 @@ func (r *run) measure(ctx context.Context, b Block, e *entry) error {
 		e.samples = append(e.samples, load.Sample{})
 		return nil
 	}
-	sample, err := load.Run(ctx, r.slice(b, e.client, e.context, r.plan.Time), e.latency)
+	sample, err := load.Run(ctx, r.slice(b, e.client, e.context), e.latency)
 	if fatal(ctx, err) {
 		return fmt.Errorf("%s: %w", e.subject.Name, err)
 	}
@@ -137,74 +140,19 @@ func (r *run) measure(ctx context.Context, b Block, e *entry) error {
 	return nil
 }
 
-func (r *run) slice(b Block, client subject.Client, c load.Context, length time.Duration) load.Slice {
+func (r *run) slice(b Block, client subject.Client, c load.Context) load.Slice {
+	warm, length := r.plan.lengths(b)
 	return load.Slice{
 		Client: client, Workload: b.Workload, Goroutines: b.Goroutines, Context: c,
-		Warm: r.plan.Warm, Time: length, Seed: r.rng.Uint64(), ServerCPU: r.srv.CPU, Recorder: r.recorder,
+		Warm: warm, Time: length, Seed: r.rng.Uint64(), ServerCPU: r.srv.CPU, Recorder: r.recorder,
 	}
-}
-
-// choose opens s in the setting that is fastest for b. It closes what it has opened
-// beside that.
-func (r *run) choose(ctx context.Context, b Block, s subject.Subject, reach subject.Server) (string, subject.Client, error) {
-	if len(s.Settings) == 1 {
-		client, err := s.Settings[0].Open(reach)
-		return s.Settings[0].Name, client, err
-	}
-	var best trial
-	var firstErr error
-	for _, setting := range s.Settings {
-		r.show(0, s.Name)
-		t, err := r.try(ctx, b, setting, reach)
-		if fatal(ctx, err) {
-			return "", nil, err
-		}
-		if err != nil {
-			firstErr = errors.Join(firstErr, fmt.Errorf("%s: %w", setting.Name, err))
-			continue
-		}
-		if best.client != nil && best.rate >= t.rate {
-			_ = t.client.Close()
-			continue
-		}
-		if best.client != nil {
-			_ = best.client.Close()
-		}
-		best = t
-	}
-	return best.setting, best.client, firstErr
-}
-
-type trial struct {
-	setting string
-	client  subject.Client
-	rate    float64
-}
-
-// try opens a client in one setting and measures it briefly. With an error the
-// client is closed again.
-func (r *run) try(ctx context.Context, b Block, setting subject.Setting, reach subject.Server) (trial, error) {
-	client, err := setting.Open(reach)
-	if err != nil {
-		return trial{}, err
-	}
-	t := trial{setting: setting.Name, client: client}
-	ignored := load.NewHistogram()
-	for range trials {
-		sample, err := load.Run(ctx, r.slice(b, client, b.Contexts[0], r.plan.Time/2), ignored)
-		if err != nil {
-			_ = client.Close()
-			return trial{}, err
-		}
-		t.rate += sample.OpsPerSecond() / trials
-	}
-	return t, nil
 }
 
 // An entry is a client that takes part in a block, under one of its contexts.
 type entry struct {
 	subject subject.Subject
 	setting string
+	trials  []result.Trial
 	client  subject.Client // nil: it could not be opened
 	context load.Context
 	samples []load.Sample // one for each round; empty ones where it failed

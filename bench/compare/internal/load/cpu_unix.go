@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processCPU is the CPU time that this process has used.
-func processCPU() (time.Duration, error) {
+// ProcessCPU is the CPU time that this process has used.
+func ProcessCPU() (time.Duration, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		return 0, err

@@ -162,7 +162,7 @@ func (s Slice) reading(workers []*worker) (r reading, err error) {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	r.mallocs, r.bytes = mem.Mallocs, mem.TotalAlloc
-	if r.client, err = processCPU(); err != nil {
+	if r.client, err = ProcessCPU(); err != nil {
 		return r, fmt.Errorf("CPU time of this process: %w", err)
 	}
 	r.at = time.Now()

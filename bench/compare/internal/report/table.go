@@ -26,7 +26,7 @@ func WriteTable(w io.Writer, r *result.Result) error {
 }
 
 func writeCell(b *strings.Builder, c *result.Cell) {
-	fmt.Fprintf(b, "\n%s\n", c.Key)
+	fmt.Fprintf(b, "\n%s%s\n", c.Key, disturbed(c))
 	if c.NotMeasured != "" {
 		fmt.Fprintf(b, "  not measured: %s\n", c.NotMeasured)
 		return
@@ -40,6 +40,17 @@ func writeCell(b *strings.Builder, c *result.Cell) {
 			s.AllocsPerOp, s.BytesPerOp, s.ClientCPUMicrosPer, s.ServerCPUMicrosPer)
 	}
 	_ = t.Flush() // into memory
+}
+
+// noticeable is the part of the CPUs from which on other processes are mentioned.
+const noticeable = 0.05
+
+// disturbed tells whether other processes may have spoiled the figures.
+func disturbed(c *result.Cell) string {
+	if c.OthersCPU < noticeable {
+		return ""
+	}
+	return fmt.Sprintf(" (disturbed: other processes used %.0f %% of the CPUs)", c.OthersCPU*100)
 }
 
 // label is the name of a client, with its setting where that is no matter of course.

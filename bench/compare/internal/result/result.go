@@ -40,6 +40,7 @@ type Environment struct {
 type Cell struct {
 	Key
 	NotMeasured string     `json:"not_measured,omitempty"` // why
+	OthersCPU   float64    `json:"others_cpu"`             // part of all CPUs that other processes used meanwhile; 0: none, or not known
 	Subjects    []*Subject `json:"subjects"`
 }
 
@@ -56,6 +57,7 @@ type Subject struct {
 	Name               string    `json:"name"`
 	Family             string    `json:"family"`
 	Setting            string    `json:"setting"`
+	Trials             []Trial   `json:"trials,omitempty"` // that the setting was chosen by
 	OpsPerS            float64   `json:"ops_per_s"`        // median of the rounds
 	OpsPerSRounds      []float64 `json:"ops_per_s_rounds"` // 0 where a round failed
 	BatonRatio         float64   `json:"baton_ratio"`      // median of baton's to this one's in the same round; 0: not known
@@ -65,6 +67,12 @@ type Subject struct {
 	ClientCPUMicrosPer float64   `json:"client_cpu_us_per_op"`
 	ServerCPUMicrosPer float64   `json:"server_cpu_us_per_op"`
 	Error              string    `json:"error,omitempty"` // the first
+}
+
+// A Trial is what a client did in one of its settings before the rounds began.
+type Trial struct {
+	Setting string  `json:"setting"`
+	OpsPerS float64 `json:"ops_per_s"`
 }
 
 // Latency is the distribution of one call's time, in microseconds.

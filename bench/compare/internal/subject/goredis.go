@@ -12,18 +12,39 @@ func goRedises() []Subject {
 		{GoRedis, FamilyGoRedis, "go-redis with its defaults", []Setting{{"default", openGoRedis}}},
 		{GoRedisAutoPipeline, FamilyGoRedis, "go-redis's AutoPipeline in its fastest setting", []Setting{
 			{"blocking", openAuto(blocking, goredis.DefaultBlockingAutoPipelineOptions)},
-			{"blocking, 100 µs delay", openAuto(blocking, func() *goredis.AutoPipelineOptions {
-				opt := goredis.DefaultBlockingAutoPipelineOptions()
-				opt.MaxFlushDelay = 100 * time.Microsecond
-				return opt
-			})},
+			{"blocking, delay", openAuto(blocking, delayed(goredis.DefaultBlockingAutoPipelineOptions))},
 			{"async", openAuto(async, goredis.DefaultAutoPipelineOptions)},
-			{"async, full duplex", openAuto(async, func() *goredis.AutoPipelineOptions {
-				opt := goredis.DefaultAutoPipelineOptions()
-				opt.FullDuplex = true
-				return opt
-			})},
+			{"async, adaptive delay", openAuto(async, adaptive(delayed(goredis.DefaultAutoPipelineOptions)))},
+			{"async, full duplex", openAuto(async, fullDuplex(goredis.DefaultAutoPipelineOptions))},
 		}},
+	}
+}
+
+// autoOptions makes the options of an autopipeliner.
+type autoOptions func() *goredis.AutoPipelineOptions
+
+// delayed adds the flush delay that go-redis's documentation recommends.
+func delayed(of autoOptions) autoOptions {
+	return func() *goredis.AutoPipelineOptions {
+		opt := of()
+		opt.MaxFlushDelay = 100 * time.Microsecond
+		return opt
+	}
+}
+
+func adaptive(of autoOptions) autoOptions {
+	return func() *goredis.AutoPipelineOptions {
+		opt := of()
+		opt.AdaptiveDelay = true
+		return opt
+	}
+}
+
+func fullDuplex(of autoOptions) autoOptions {
+	return func() *goredis.AutoPipelineOptions {
+		opt := of()
+		opt.FullDuplex = true
+		return opt
 	}
 }
 
@@ -64,7 +85,7 @@ func async(c *goredis.Client, opt *goredis.AutoPipelineOptions) (*goRedisClient,
 
 func openAuto(
 	face func(*goredis.Client, *goredis.AutoPipelineOptions) (*goRedisClient, error),
-	options func() *goredis.AutoPipelineOptions,
+	options autoOptions,
 ) func(Server) (Client, error) {
 	return func(srv Server) (Client, error) {
 		c := goredis.NewClient(goRedisOptions(srv))
