@@ -74,8 +74,11 @@ var layers = []layer{
 	// Modules of their own.
 	{pkg: "extra/otel", ours: []string{".", "push", "maintnotifications"}, modules: []string{"go.opentelemetry.io/otel"}},
 	{pkg: "extra/prometheus", ours: []string{".", "push", "maintnotifications"}, modules: []string{"github.com/prometheus/client_golang"}},
-	{pkg: "bench/...", ours: []string{".", "push", "maintnotifications", "maintsim", "bench/..."}, modules: []string{
-		"github.com/redis/go-redis/v9", "github.com/redis/rueidis", "github.com/HdrHistogram/hdrhistogram-go",
+	{pkg: "bench/...", ours: []string{
+		".", "push", "maintnotifications", "maintsim", "internal/realserver", "bench/...",
+	}, modules: []string{
+		"github.com/redis/go-redis/v9", "github.com/redis/rueidis", "github.com/gomodule/redigo",
+		"github.com/HdrHistogram/hdrhistogram-go", "github.com/go-analyze/charts", "github.com/spf13/cobra",
 	}},
 	{pkg: "tools/..."},
 }

@@ -80,6 +80,7 @@ func (c *core) open() {
 		ReadTimeout:  opt.ReadTimeout,
 		WriteTimeout: opt.WriteTimeout,
 		ReadBuffer:   opt.ReadBufferSize,
+		NoPolling:    opt.DisablePolling,
 		Pool: lane.PoolConfig{
 			Size: opt.PoolSize, MinIdle: opt.MinIdleConns, MaxIdle: opt.MaxIdleConns, MaxActive: opt.MaxActiveConns,
 			Timeout: opt.PoolTimeout, MaxIdleTime: opt.ConnMaxIdleTime, MaxLifetime: opt.ConnMaxLifetime,

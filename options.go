@@ -101,6 +101,10 @@ type Options struct {
 	// ReadBufferSize is the size of each connection's read buffer. Default 32 KiB for
 	// connections of the pool, and at least 64 KiB for the shared one.
 	ReadBufferSize int
+	// DisablePolling makes readers sleep at once where replies are due. By default they
+	// look for bytes for up to 50 us before, on TCP and unix sockets without TLS, while
+	// trials show that waits get shorter by at least a fifth, as they do on loopback.
+	DisablePolling bool
 	// WriteBufferSize is there because go-redis has it; write buffers follow the load.
 	WriteBufferSize int
 

@@ -42,6 +42,7 @@ ReadTimeout 5s
 WriteTimeout 5s
 ContextTimeoutEnabled false
 ReadBufferSize 32768
+DisablePolling false
 WriteBufferSize 32768
 PipelineReadBufferSize 0
 PipelineWriteBufferSize 0

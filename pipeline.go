@@ -174,12 +174,12 @@ func sendMany(ctx context.Context, d doer, cmds []Cmder) (int, error) {
 		}
 	}
 	q.Wire = m.wire
-	n, err := d.Do(ctx, q)
+	got, err := d.Do(ctx, q)
 	m.cmds, m.rd = nil, resp.Reader{}
 	if m.wire = m.wire[:0]; err == nil && cap(m.wire) <= keepWire {
 		manys.Put(m)
 	}
-	return n, err
+	return got.Replies, err
 }
 
 // processPipeline is what a client does with a pipeline after its hooks. What is not
@@ -257,7 +257,7 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 		return 0, err
 	}
 	if need == laneShared {
-		return send(ctx, c.ep.Shared(), cmds)
+		return send(ctx, c.ep.Lane(), cmds)
 	}
 	lease, err := c.ep.Pool().Get(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ var singles = sync.Pool{New: func() any { return new(single) }} //nolint:gocheck
 
 // doer sends a request: a lane or a link.
 type doer interface {
-	Do(ctx context.Context, q link.Request) (int, error)
+	Do(ctx context.Context, q link.Request) (link.Done, error)
 }
 
 // send sends one command through d. The error is an *CommandError; an error reply
@@ -112,7 +112,7 @@ func (c *core) sendOnce(ctx context.Context, cmd Cmder) error {
 		return err
 	}
 	if cmd.base().lane == laneShared {
-		return send(ctx, c.ep.Shared(), cmd)
+		return send(ctx, c.ep.Lane(), cmd)
 	}
 	lease, err := c.ep.Pool().Get(ctx)
 	if err != nil {

@@ -51,6 +51,7 @@ type Config struct {
 	ReadTimeout  time.Duration // 0 or less: none
 	WriteTimeout time.Duration // 0 or less: none
 	ReadBuffer   int           // bytes; 0: the link's default
+	NoPolling    bool          // readers never poll
 
 	Pool  lane.PoolConfig
 	Maint *maintnotifications.Config // with its defaults applied; never nil
@@ -66,7 +67,9 @@ type Config struct {
 type Endpoint struct {
 	cfg      Config         // immutable
 	timeouts *link.Timeouts // shared with every link
-	shared   *lane.Shared
+	shared   *lane.Shared   // of ordinary commands
+	large    *lane.Shared   // of those with large replies
+	lane     *lane.Split    // of both
 	pool     *lane.Pool
 
 	run     context.Context // ends at Close
@@ -148,17 +151,24 @@ func New(cfg Config) *Endpoint {
 		MaxHandoffRetries:          cfg.Maint.MaxHandoffRetries,
 		Jitter:                     jitter,
 	})
-	e.shared = lane.NewShared(func(ctx context.Context) (*link.Link, error) {
-		return e.open(ctx, e.sharedUse())
-	})
+	e.shared, e.large = e.newShared(), e.newShared()
+	e.lane = lane.NewSplit(e.shared, e.large)
 	e.pool = lane.NewPool(cfg.Pool, func(ctx context.Context) (*link.Link, error) {
 		return e.open(ctx, e.pooledUse())
 	})
 	return e
 }
 
-// Shared is the lane of ordinary commands.
-func (e *Endpoint) Shared() *lane.Shared { return e.shared }
+// newShared makes a lane whose link is replaced by handoffs.
+func (e *Endpoint) newShared() (s *lane.Shared) {
+	s = lane.NewShared(func(ctx context.Context) (*link.Link, error) {
+		return e.open(ctx, e.sharedUse(s))
+	})
+	return s
+}
+
+// Lane is the lane of ordinary commands.
+func (e *Endpoint) Lane() *lane.Split { return e.lane }
 
 // Pool is the lane of those who need a link of their own.
 func (e *Endpoint) Pool() *lane.Pool { return e.pool }
@@ -196,7 +206,7 @@ func (e *Endpoint) Close() {
 	}
 	e.mu.Unlock()
 	e.stop()
-	e.shared.Close()
+	e.lane.Close()
 	e.pool.Close()
 	for _, l := range links {
 		l.Close(link.ErrClosed)
@@ -218,35 +228,35 @@ type use struct {
 	entry      func(l *link.Link) *entry
 }
 
-// sharedUse is for the link of the shared lane.
-func (e *Endpoint) sharedUse() use {
+// sharedUse is for the link of a shared lane.
+func (e *Endpoint) sharedUse(s *lane.Shared) use {
 	return use{entry: func(l *link.Link) *entry {
 		en := &entry{
 			l: l,
 			move: func(ctx context.Context, targets []string) error {
-				next, err := e.openFirst(ctx, e.sharedUse(), targets)
-				return e.succeed(l, next, err)
+				next, err := e.openFirst(ctx, e.sharedUse(s), targets)
+				return succeed(s, l, next, err)
 			},
 			renew: func(ctx context.Context) error {
-				next, err := e.openAt(ctx, e.sharedUse(), e.dialTargets())
-				return e.succeed(l, next, err)
+				next, err := e.openAt(ctx, e.sharedUse(s), e.dialTargets())
+				return succeed(s, l, next, err)
 			},
-			retire: func() { e.shared.Dropped(l); l.Drain() },
+			retire: func() { s.Dropped(l); l.Drain() },
 		}
-		en.gone = func() { en.age.stop(); e.shared.Dropped(l) }
+		en.gone = func() { en.age.stop(); s.Dropped(l) }
 		en.age = e.watchAge(en)
 		return en
 	}}
 }
 
-// succeed makes next the shared lane's link in place of l.
-func (e *Endpoint) succeed(l, next *link.Link, err error) error {
+// succeed makes next a shared lane's link in place of l.
+func succeed(s *lane.Shared, l, next *link.Link, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case e.shared.Current() != nil && e.shared.Current() != l:
+	case s.Current() != nil && s.Current() != l:
 		next.Drain() // the lane has moved by itself
-	case !e.shared.Replace(next):
+	case !s.Replace(next):
 		return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
 	}
 	l.Drain()

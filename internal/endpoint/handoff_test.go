@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +54,7 @@ func TestHandoffLosesNoCommandInFlight(t *testing.T) {
 		e.Echo("first")
 		errs := make(chan error)
 		for range 10 {
-			go func() { errs <- echo(t.Context(), e.Shared(), "x") }()
+			go func() { errs <- echo(t.Context(), e.shared, "x") }()
 		}
 		synctest.Wait()
 		before.Push("MOVING", 1, 15, newAddr)
@@ -211,7 +212,7 @@ func TestHandoffToATargetThatFails(t *testing.T) {
 				before, _ := t.server(oldAddr), t.server(newAddr)
 				e := t.endpoint()
 				e.Echo("first")
-				l := e.Shared().Current()
+				l := e.shared.Current()
 				load := e.Load(5)
 				fault(t, true)
 				before.Push("MOVING", 1, 10, newAddr)
@@ -296,9 +297,9 @@ func TestHandoffThatComesTooLate(t *testing.T) {
 		t.net.Cut(oldAddr, simnet.RST)
 		synctest.Wait()
 		e.Echo("second")
-		l := e.Shared().Current()
+		l := e.shared.Current()
 		time.Sleep(5 * time.Second)
-		if e.Shared().Current() != l || !l.Alive() {
+		if e.shared.Current() != l || !l.Alive() {
 			t.Error("a late handoff has replaced a good link")
 		}
 		t.wantConns(newAddr, 1)
@@ -372,15 +373,15 @@ func TestMovingWithoutATargetToAnIPWaitsForHalfTheWindow(t *testing.T) {
 		before := t.server(oldAddr)
 		e := t.endpoint()
 		e.Echo("first")
-		l := e.Shared().Current()
+		l := e.shared.Current()
 		before.Push("MOVING", 1, 10, nil)
 		time.Sleep(5*time.Second - 1)
-		if got := t.dials(oldAddr); got != 1 || e.Shared().Current() != l {
+		if got := t.dials(oldAddr); got != 1 || e.shared.Current() != l {
 			t.Errorf("got %d dials before half of the window, want 1", got)
 		}
 		time.Sleep(time.Second + 2) // the jitter is a tenth of the window
 		synctest.Wait()
-		if got := t.dials(oldAddr); got != 2 || e.Shared().Current() == l || l.Alive() {
+		if got := t.dials(oldAddr); got != 2 || e.shared.Current() == l || l.Alive() {
 			t.Errorf("got %d dials after half of the window, old link alive: %v; want 2 and a new link", got, l.Alive())
 		}
 		e.Echo("last")
@@ -446,6 +447,29 @@ func TestHandoffsInARow(t *testing.T) {
 		if got := e.Links(); got > 7 {
 			t.Errorf("got %d links at the end, want at most the 7 of the beginning", got)
 		}
+		e.Close()
+	})
+}
+
+// The link of large replies is handed over like that of small ones.
+func TestHandoffOfTheLargeLane(t *testing.T) {
+	bubble(t, func(t *tester) {
+		before, _ := t.server(oldAddr), t.server(newAddr)
+		e := t.endpoint()
+		e.Echo("first")
+		large := strings.Repeat("x", 64<<10)
+		if err := echo(t.Context(), e.Lane(), large); err != nil {
+			t.Fatal(err)
+		}
+		t.wantConns(oldAddr, 2)
+		before.Push("MOVING", 1, 15, newAddr)
+		time.Sleep(time.Second)
+		t.wantConns(oldAddr, 0)
+		t.wantConns(newAddr, 2)
+		if err := echo(t.Context(), e.Lane(), large); err != nil {
+			t.Error(err)
+		}
+		t.wantConns(newAddr, 2)
 		e.Close()
 	})
 }

@@ -23,7 +23,7 @@ func TestWindowRelaxesCommandsInFlightOfOtherLinks(t *testing.T) {
 		e := t.endpoint()
 		e.Echo("first")
 		leases := e.Borrow(2)
-		onShared, onLent := hang(e.Shared()), hang(leases[0].Link)
+		onShared, onLent := hang(e.shared), hang(leases[0].Link)
 		time.Sleep(readTimeout - time.Millisecond)
 		srv.PushOne("MIGRATING", 1, 5, "1")
 		wantTimeout(t, <-onShared, relaxedTimeout)
@@ -263,7 +263,7 @@ func TestRequiredOptInFailsTheDial(t *testing.T) {
 		t.cfg.DialRetries = 5
 		e := t.endpoint()
 		for range 2 {
-			_, err := e.Shared().Get(t.Context())
+			_, err := e.shared.Get(t.Context())
 			if h, ok := errors.AsType[*link.HandshakeError](err); !ok || !Permanent(err) {
 				t.Errorf("got %v (%v), want a permanent handshake error", err, h)
 			}
@@ -351,7 +351,7 @@ func TestCloseBreaksEverythingOff(t *testing.T) {
 				if err := <-waits; !errors.Is(err, link.ErrClosed) {
 					t.Errorf("got %v in flight, want ErrClosed", err)
 				}
-				if err := echo(t.Context(), e.Shared(), "x"); !errors.Is(err, link.ErrClosed) {
+				if err := echo(t.Context(), e.shared, "x"); !errors.Is(err, link.ErrClosed) {
 					t.Errorf("got %v on the shared lane, want ErrClosed", err)
 				}
 				if _, err := e.Pool().Get(t.Context()); !errors.Is(err, link.ErrClosed) {

@@ -91,7 +91,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 		return nil, err
 	}
 	cfg := link.Config{
-		Endpoint: addr, Timeouts: e.timeouts, ReadBuffer: e.cfg.ReadBuffer, Readers: &e.readers,
+		Endpoint: addr, Timeouts: e.timeouts, ReadBuffer: e.cfg.ReadBuffer, NoPolling: e.cfg.NoPolling, Readers: &e.readers,
 		WatchContexts: u.lent, Subscriber: u.subscriber, OnPush: e.onPush, OnClose: e.onClose,
 	}
 	if u.onFrame != nil {

@@ -22,7 +22,7 @@ func TestDialRetriesWithTheirPauses(t *testing.T) {
 		t.cfg.DialRetries = 3
 		t.cfg.DialBackoff = func(attempt int) time.Duration { return time.Duration(attempt) * time.Second }
 		e := t.endpoint()
-		_, err := e.Shared().Get(t.Context())
+		_, err := e.shared.Get(t.Context())
 		t.at(3 * time.Second) // pauses of 1 s and 2 s
 		le, ok := errors.AsType[*link.Error](err)
 		if !ok || le.Delivery != link.NotSent || !errors.Is(err, syscall.ECONNREFUSED) {
@@ -48,7 +48,7 @@ func TestDialTimeoutIsExact(t *testing.T) {
 		t.server(oldAddr)
 		t.net.Blackhole(oldAddr, true)
 		e := t.endpoint()
-		_, err := e.Shared().Get(t.Context())
+		_, err := e.shared.Get(t.Context())
 		t.at(5 * time.Second)
 		if le, ok := errors.AsType[*link.Error](err); !ok || !le.Timeout() || !strings.Contains(err.Error(), "dial timeout after 5s") {
 			t.Errorf("got %v, want a dial timeout", err)
@@ -65,7 +65,7 @@ func TestHandshakeHasTheReadTimeout(t *testing.T) {
 		}
 		defer l.Close()
 		e := t.endpoint()
-		_, err = e.Shared().Get(t.Context())
+		_, err = e.shared.Get(t.Context())
 		t.at(readTimeout)
 		if te, ok := errors.AsType[*link.TimeoutError](err); !ok || te.After != readTimeout || Permanent(err) {
 			t.Errorf("got %v, want a read timeout after %v", err, readTimeout)
@@ -94,7 +94,7 @@ func TestCredentialsThatCantBeHad(t *testing.T) {
 		t.cfg.DialRetries = 5
 		t.cfg.Handshake = func(context.Context) (link.Handshake, error) { return link.Handshake{}, errVault }
 		e := t.endpoint()
-		_, err := e.Shared().Get(t.Context())
+		_, err := e.shared.Get(t.Context())
 		if !errors.Is(err, errVault) || !Permanent(err) {
 			t.Errorf("got %v, permanent %v, want %v, permanent", err, Permanent(err), errVault)
 		}
@@ -113,7 +113,7 @@ func TestOnLinkSeesEachLinkOfTheLanesFirst(t *testing.T) {
 			return echo(ctx, l, "setup")
 		}
 		e := t.endpoint()
-		shared, err := e.Shared().Get(t.Context())
+		shared, err := e.shared.Get(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestOnLinkThatFailsEndsTheLink(t *testing.T) {
 		t.cfg.DialRetries = 5
 		t.cfg.OnLink = func(context.Context, *link.Link) error { return errScript }
 		e := t.endpoint()
-		_, err := e.Shared().Get(t.Context())
+		_, err := e.shared.Get(t.Context())
 		le, ok := errors.AsType[*link.Error](err)
 		if !errors.Is(err, errScript) || !Permanent(err) || !ok || le.Delivery != link.NotSent {
 			t.Errorf("got %v, permanent %v, want NotSent because of %v, permanent", err, Permanent(err), errScript)
@@ -164,7 +164,7 @@ func TestMovingDuringOnLink(t *testing.T) {
 		}
 		e := t.endpoint()
 		errs := make(chan error, 2)
-		go func() { errs <- echo(t.Context(), e.Shared(), "x") }()
+		go func() { errs <- echo(t.Context(), e.shared, "x") }()
 		go func() {
 			l, err := e.Pool().Get(t.Context())
 			if err == nil {

@@ -40,10 +40,13 @@ type silent struct {
 // Demoted tells the endpoint that the server of a link has answered READONLY. If it
 // was a primary's, the endpoint's links to it are replaced by new ones to wherever
 // the configured address leads now; at most once a second, and ever more rarely.
-// l nil stands for the shared lane's link.
+// l nil stands for the link of ordinary commands.
 func (e *Endpoint) Demoted(l *link.Link) {
 	if l == nil {
 		l = e.shared.Current()
+	}
+	if l == nil {
+		l = e.large.Current()
 	}
 	if l == nil || !e.wasPrimary.Load() {
 		return

@@ -37,7 +37,7 @@ func TestSharedLinkInUseIsNotIdle(t *testing.T) {
 		t.cfg.ReadTimeout = 0
 		e := t.endpoint()
 		e.Echo("first")
-		waits := hang(e.Shared())
+		waits := hang(e.shared)
 		time.Sleep(time.Hour)
 		t.wantConns(oldAddr, 1)
 		e.Close()
@@ -54,10 +54,10 @@ func TestSharedLinkIsReplacedAtTheEndOfItsLife(t *testing.T) {
 		e.Echo("first")
 		load := e.Load(2)
 		for range 3 {
-			old := e.Shared().Current()
+			old := e.shared.Current()
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if e.Shared().Current() == old || old.Alive() {
+			if e.shared.Current() == old || old.Alive() {
 				t.Errorf("the link has outlived its lifetime at %v", time.Since(t.start))
 			}
 		}
@@ -73,18 +73,18 @@ func TestOldSharedLinkServesUntilItCanBeReplaced(t *testing.T) {
 		t.cfg.Pool.MaxLifetime = time.Minute
 		e := t.endpoint()
 		e.Echo("first")
-		old := e.Shared().Current()
+		old := e.shared.Current()
 		load := e.Load(2)
 		time.Sleep(30 * time.Second)
 		t.net.Refuse(oldAddr, true)
 		time.Sleep(35 * time.Second)
-		if e.Shared().Current() != old {
+		if e.shared.Current() != old {
 			t.Error("the old link was left without another")
 		}
 		t.net.Refuse(oldAddr, false)
 		time.Sleep(renewEvery)
 		synctest.Wait()
-		if e.Shared().Current() == old || old.Alive() {
+		if e.shared.Current() == old || old.Alive() {
 			t.Error("the old link was not replaced when that was possible")
 		}
 		load.End()
@@ -180,7 +180,7 @@ func TestSuspicionsAreActedUponEverMoreRarely(t *testing.T) {
 		e.Demoted(nil) // of nothing
 		e.Echo("first")
 		for range 100 { // of a server that says READONLY all the time
-			e.Demoted(e.Shared().Current())
+			e.Demoted(e.shared.Current())
 			time.Sleep(100 * time.Millisecond)
 		}
 		if got := t.dials(oldAddr); got != 1+4 { // at 0, 1, 3 and 7 s

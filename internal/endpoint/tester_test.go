@@ -170,7 +170,7 @@ func (e *endpointUnderTest) Return(leases ...*lane.Lease) {
 // Echo sends a command on the shared lane and checks its reply.
 func (e *endpointUnderTest) Echo(text string) {
 	e.t.Helper()
-	if err := echo(e.t.Context(), e.Shared(), text); err != nil {
+	if err := echo(e.t.Context(), e.shared, text); err != nil {
 		e.t.Errorf("after %v: %v", time.Since(e.t.start), err)
 	}
 }
@@ -178,7 +178,7 @@ func (e *endpointUnderTest) Echo(text string) {
 // Peer is where the shared lane leads, "" if nowhere.
 func (e *endpointUnderTest) Peer() string {
 	synctest.Wait()
-	if l := e.Shared().Current(); l != nil {
+	if l := e.shared.Current(); l != nil {
 		return l.Peer()
 	}
 	return ""
@@ -381,7 +381,7 @@ func (s *server) counts() (asked, echoes int) {
 
 // A doer is a lane or a link.
 type doer interface {
-	Do(ctx context.Context, q link.Request) (int, error)
+	Do(ctx context.Context, q link.Request) (link.Done, error)
 }
 
 type echoed struct{ text string }

@@ -93,7 +93,7 @@ func onLane(tb testing.TB) *Shared {
 }
 
 func mustDo(tb testing.TB, s *Shared, q link.Request) {
-	if n, err := s.Do(context.Background(), q); n != 1 || err != nil {
+	if n, err := s.Do(context.Background(), q); n.Replies != 1 || err != nil {
 		tb.Errorf("got %d replies, %v, want 1", n, err)
 	}
 }

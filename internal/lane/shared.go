@@ -168,24 +168,23 @@ func (s *Shared) Replace(next *link.Link) bool {
 func (s *Shared) Dropped(l *link.Link) { s.cur.CompareAndSwap(l, nil) }
 
 // Do sends a request on the lane's link and waits for its replies. A link that is
-// just being replaced is passed over. The number and the error are those of
-// link.Do.
-func (s *Shared) Do(ctx context.Context, q link.Request) (int, error) {
+// just being replaced is passed over. What it returns is what link.Do does.
+func (s *Shared) Do(ctx context.Context, q link.Request) (link.Done, error) {
 	const passes = 16 // each needs a handoff at the same moment
 	for pass := 0; ; pass++ {
 		l, err := s.Get(ctx)
 		if err != nil {
-			return 0, err
+			return link.Done{}, err
 		}
-		n, err := l.Do(ctx, q)
+		d, err := l.Do(ctx, q)
 		if err == nil {
-			return n, nil
+			return d, nil
 		}
 		if !l.Alive() {
 			s.Dropped(l) // the next caller must not meet it again
 		}
 		if pass == passes || !errors.Is(err, link.ErrDraining) {
-			return n, err
+			return d, err
 		}
 	}
 }

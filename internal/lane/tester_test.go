@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,6 +33,7 @@ type tester struct {
 	failing  int // so many dials fail
 	dials    int // begun
 	opened   []*link.Link
+	size     int // of the reply to inflated
 	onClose  func(l *link.Link)
 	atOpened func(l *link.Link) // called before the lane gets it
 }
@@ -45,21 +47,32 @@ func bubble(t *testing.T, f func(t *tester)) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tt := &tester{T: t, net: n, start: time.Now()}
 		go func() {
 			for {
 				nc, err := l.Accept()
 				if err != nil {
 					return
 				}
-				go echo(nc)
+				go tt.echo(nc)
 			}
 		}()
-		f(&tester{T: t, net: n, start: time.Now()})
+		f(tt)
 	})
 }
 
+// inflated is the argument that ECHO is answered with another size to.
+const inflated = "inflated"
+
+// inflate sets that size.
+func (t *tester) inflate(size int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.size = size
+}
+
 // echo answers each ECHO with its argument.
-func echo(nc net.Conn) {
+func (t *tester) echo(nc net.Conn) {
 	defer nc.Close()
 	r := bufio.NewReader(nc)
 	for {
@@ -70,7 +83,13 @@ func echo(nc net.Conn) {
 				return
 			}
 		}
-		if _, err := nc.Write([]byte(lines[3] + lines[4])); err != nil {
+		reply := lines[3] + lines[4]
+		if lines[4] == inflated+"\r\n" {
+			t.mu.Lock()
+			reply = string(resp.AppendBulk(nil, strings.Repeat("x", t.size)))
+			t.mu.Unlock()
+		}
+		if _, err := nc.Write([]byte(reply)); err != nil {
 			return
 		}
 	}
@@ -185,7 +204,7 @@ func (e *echoed) Reply(_ int, frame []byte) {
 
 // A doer is a lane or a link.
 type doer interface {
-	Do(ctx context.Context, q link.Request) (int, error)
+	Do(ctx context.Context, q link.Request) (link.Done, error)
 }
 
 // sendEcho sends one command and checks its reply.

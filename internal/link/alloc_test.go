@@ -67,7 +67,7 @@ func TestDoAllocatesNothing(t *testing.T) {
 			l.Start()
 			q := Request{Wire: wire("PING"), Replies: 1, Sink: nothing{}}
 			allocs := testing.AllocsPerRun(2000, func() {
-				if n, err := l.Do(test.ctx, q); n != 1 || err != nil {
+				if n, err := l.Do(test.ctx, q); n.Replies != 1 || err != nil {
 					t.Fatalf("got %d, %v", n, err)
 				}
 			})

@@ -147,7 +147,7 @@ func BenchmarkLargeReply(b *testing.B) {
 
 // mustDo is a request that gets all its replies. Any number of goroutines may use it.
 func mustDo(ctx context.Context, tb testing.TB, l *Link, q Request) {
-	if n, err := l.Do(ctx, q); n != q.Replies || err != nil {
+	if n, err := l.Do(ctx, q); n.Replies != q.Replies || err != nil {
 		tb.Errorf("got %d replies, %v, want %d", n, err, q.Replies)
 	}
 }

@@ -26,6 +26,12 @@ type Request struct {
 	Patience time.Duration
 }
 
+// Done tells what came of a request.
+type Done struct {
+	Replies int // given to the sink
+	Bytes   int // their size
+}
+
 // The states of a call. Whoever moves it out of pending owns the sink until it
 // moves on.
 const (
@@ -45,10 +51,11 @@ type call struct {
 	replies  int
 	size     int // bytes on the wire
 	patience time.Duration
+	alone    bool            // its caller may write and read by itself
 	ctx      context.Context // nil where it can't be cancelled or the caller watches it itself
 
 	seen int    // replies that came; the reader's
-	got  int    // replies the sink has; written by the reader while filling
+	got  Done   // what the sink has; written by the reader while filling
 	err  *Error // set before done
 }
 
@@ -58,8 +65,8 @@ func newCall() any { return &call{ready: make(chan struct{}, 1)} }
 // abandoned is left to the garbage collector: the link may still look at it.
 func (l *Link) release(c *call) {
 	c.state.Store(pending)
-	c.sink, c.ctx, c.err = nil, nil, nil
-	c.replies, c.size, c.seen, c.got, c.patience = 0, 0, 0, 0, 0
+	c.sink, c.ctx, c.err, c.alone = nil, nil, nil, false
+	c.replies, c.size, c.seen, c.got, c.patience = 0, 0, 0, Done{}, 0
 	l.calls.Put(c)
 }
 
@@ -71,8 +78,9 @@ func (c *call) take(frame []byte) (last bool) {
 	if !c.state.CompareAndSwap(pending, filling) {
 		return last
 	}
-	c.sink.Reply(c.got, frame)
-	c.got++
+	c.sink.Reply(c.got.Replies, frame)
+	c.got.Replies++
+	c.got.Bytes += len(frame)
 	if !last {
 		c.state.Store(pending)
 		return false

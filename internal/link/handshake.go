@@ -171,7 +171,11 @@ func (h *Handshake) optIn() []step {
 // The commands are written at once, so that it takes one round trip, or two where
 // HELLO is refused. On an error nc is closed. The end of ctx ends it.
 func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, error) {
-	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1}
+	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1,
+		reading: true, turn: make(chan struct{}, 1)}
+	if cfg.soloAfter == 0 {
+		l.cfg.soloAfter = soloAfter
+	}
 	l.bornAt = cfg.Timeouts.now()
 	l.calls.New = newCall
 	l.wrote.L = &l.mu
@@ -195,6 +199,9 @@ func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, err
 		return nil, err
 	}
 	_ = nc.SetDeadline(time.Time{})
+	if !cfg.NoPolling {
+		l.poller.use(nc)
+	}
 	return l, nil
 }
 

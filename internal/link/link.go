@@ -60,6 +60,8 @@ type Config struct {
 	Timeouts   *Timeouts   // shared by the links of one endpoint; never nil
 	Limits     resp.Limits // of what a server may send; zero: the codec's defaults
 	ReadBuffer int         // bytes; 0: 64 KiB
+	NoPolling  bool        // never poll the socket before sleeping
+	soloAfter  int         // 0: the default; for tests
 
 	// WatchContexts makes each caller watch its own context. Good for links lent
 	// to one user at a time; on shared links a sweeper looks at the contexts of
@@ -130,6 +132,12 @@ type Link struct {
 	lastBatch  int   // calls in the batch written last
 	writeSince int64 // when the write going on began; 0: none
 
+	reading  bool   // somebody has the turn to read the socket; see solo.go
+	soloist  *call  // the call whose caller has it; nil: the reader, or nobody
+	soloUses uint64 // how often a caller had it
+	soloSeen uint64 // what the timer saw of that when it looked last
+	resting  bool   // the timer looks whether the link is at rest
+
 	lastRead int64         // when bytes came in last
 	armed    bool          // the timer is set
 	swift    bool          // it is set to look at contexts
@@ -138,13 +146,19 @@ type Link struct {
 	timer    *time.Timer
 	wrote    sync.Cond // after writing became false on a dead link
 
-	// The reader's; next also others may read under mu while parsing is false.
+	turn chan struct{} // gives the reader its turn; one place
+
+	// Those of whoever has the turn to read; next also others may read under mu while
+	// parsing is false.
 	rbuf    []byte
 	r, w    int // unread part of rbuf
 	scanner resp.Scanner
 	next    int      // index of got's first call that is not wholly answered
 	start   int      // and where in the batch its bytes start
 	early   [][]byte // pushes that came during the handshake
+	lone    int      // replies in a row that were alone; the reader's
+	due     int      // calls known to be unanswered
+	poller  poller
 }
 
 // ID is the link's number, unique within the process.
@@ -248,6 +262,7 @@ func (l *Link) kill(err error) {
 	l.err = err
 	close(l.down)
 	l.letIn()
+	l.wantTurn()
 	l.mu.Unlock()
 	if t, ok := l.nc.(interface{ NetConn() net.Conn }); ok && !errors.Is(err, ErrDraining) {
 		_ = t.NetConn().Close() // TLS would first wait to say goodbye to a peer that may not listen
@@ -310,24 +325,25 @@ func (l *Link) letIn() {
 	}
 }
 
-// Do sends a request and waits for its replies. It returns how many of them were
-// given to the sink, and nil where that is all. Otherwise the error is an *Error
+// Do sends a request and waits for its replies. It returns what of them was given to
+// the sink, and nil where that is all. Otherwise the error is an *Error
 // that says how far the request got; a caller whose context ends gets its cause
 // and leaves at once, and the link drops the reply when it comes. Nothing is sent
 // for a context that has ended already.
-func (l *Link) Do(ctx context.Context, q Request) (int, error) {
+func (l *Link) Do(ctx context.Context, q Request) (Done, error) {
 	watch := ctx.Done()
 	if watch != nil && ctx.Err() != nil {
-		return 0, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
+		return Done{}, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
 	}
 	c := l.calls.Get().(*call)
 	c.sink, c.replies, c.size, c.patience = q.Sink, q.Replies, len(q.Wire), q.Patience
 	if watch != nil && !l.cfg.WatchContexts {
 		c.ctx, watch = ctx, nil
 	}
+	c.alone = watch == nil
 	if err := l.submit(ctx, c, q.Wire); err != nil {
 		l.release(c)
-		return 0, err
+		return Done{}, err
 	}
 	if watch == nil {
 		<-c.ready

@@ -23,59 +23,90 @@ func (l *Link) readLoop() {
 		l.pushed(frame)
 	}
 	l.early = nil
-	err := l.digest() // what the handshake has read beyond its own replies
+	_, err := l.digest() // what the handshake has read beyond its own replies
+	if err == nil && l.cfg.soloAfter < 0 && !l.cfg.Subscriber {
+		l.lone = 1
+		l.letGo(1)
+		err = l.Err()
+	}
 	for err == nil {
 		l.makeSpace()
-		var n int
-		n, err = l.nc.Read(l.rbuf[l.w:])
+		var n, answered int
+		n, err = l.read()
 		if n > 0 {
 			l.w += n
-			if bad := l.digest(); bad != nil {
+			var bad error
+			if answered, bad = l.digest(); bad != nil {
 				err = bad
 			}
+		}
+		if err != nil && !l.broken(err) {
+			err = nil
+		}
+		if err == nil && answered > 0 {
+			l.letGo(answered)
+			err = l.Err()
 		}
 	}
 	l.bury(err)
 }
 
+// read waits for bytes. Where replies are due it may poll for a while.
+func (l *Link) read() (int, error) {
+	if l.poller.raw == nil || l.due == 0 {
+		return l.nc.Read(l.rbuf[l.w:])
+	}
+	return l.poller.read(l.nc, l.rbuf[l.w:])
+}
+
 // digest deals with what has been read: it promises to write what the callers it
 // is about to wake will queue, gives out the replies, lets those callers run, and
 // keeps the promise. So a batch is as large as the one before, without any timer.
-func (l *Link) digest() error {
+func (l *Link) digest() (answered int, err error) {
 	if l.r == l.w {
-		return nil
+		return 0, nil
 	}
 	l.mu.Lock()
 	l.lastRead = l.cfg.Timeouts.now()
-	promised := !l.flushing && l.inflight > 0
+	// A caller who seems to be alone is not waited for: see letGo.
+	promised := !l.flushing && l.inflight > 0 && (l.lone < l.cfg.soloAfter || l.inflight > 1)
 	if promised {
 		l.flushing = true
 	}
 	l.flushAt = max((l.inflight+len(l.cur.calls))/4, 1)
 	l.parsing = true
 	l.mu.Unlock()
-	answered, err := l.parse()
+	answered, err = l.parse()
 	if err != nil {
-		return err // parsing stays set: nobody but bury looks at got any more
+		return answered, err // parsing stays set: nobody but bury looks at got any more
 	}
 	if promised && answered > 0 {
 		l.join(answered)
 	}
 	l.mu.Lock()
-	l.parsing = false
-	l.inflight -= answered
-	if l.room != nil && l.inflight < maxInFlight/2 && len(l.buf) < maxQueued/2 {
-		l.letIn()
-	}
+	l.tally(answered)
 	empty := l.drained()
 	l.mu.Unlock()
 	if promised {
 		l.flushOnce()
+		l.mu.Lock()
+		l.due = l.inflight
+		l.mu.Unlock()
 	}
 	if empty {
 		l.kill(ErrDraining)
 	}
-	return nil
+	return answered, nil
+}
+
+// tally takes in that calls were answered, and ends the parsing; mu is held.
+func (l *Link) tally(answered int) {
+	l.parsing = false
+	l.inflight -= answered
+	l.due = l.inflight
+	if l.room != nil && l.inflight < maxInFlight/2 && len(l.buf) < maxQueued/2 {
+		l.letIn()
+	}
 }
 
 // flushOnce keeps the reader's promise with one write at most; what gathers during

@@ -199,6 +199,7 @@ func TestUnexpectedReplyOnAnIdleLinkKillsIt(t *testing.T) {
 	bubble(t, func(t *tester) {
 		l, srv := t.link()
 		srv.Reply(bulk(strings.Repeat("x", 1000)))
+		time.Sleep(2 * soloRest) // until the reader has the socket
 		t.gone(l)
 		if !errors.Is(l.Err(), ErrUnexpectedReply) || len(l.Err().Error()) > 500 {
 			t.Errorf("got %v, want a short ErrUnexpectedReply", l.Err())

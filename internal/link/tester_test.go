@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -39,19 +40,32 @@ type tester struct {
 	bend  func(nc net.Conn) net.Conn // nil, or changes what a link gets as its socket
 }
 
-// bubble runs f in a bubble, which also finds every goroutine a link leaves behind.
+// bubble runs f in a bubble, which also finds every goroutine a link leaves behind:
+// once with links that are read by their readers, and once with those whose callers read
+// as often as they can.
 func bubble(t *testing.T, f func(t *tester)) {
+	t.Helper()
+	t.Run("reader", func(t *testing.T) { bubbleSolo(t, math.MaxInt, f) })
+	t.Run("solo", func(t *testing.T) { bubbleSolo(t, -1, f) })
+}
+
+// bubbleSolo runs f in a bubble with links that leave the socket to lone callers after
+// so many replies; -1: from the start.
+func bubbleSolo(t *testing.T, soloAfter int, f func(t *tester)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := simnet.New()
-		defer n.Close()
+		defer func() {
+			n.Close()
+			time.Sleep(2 * soloRest) // until the readers of links at rest see it
+		}()
 		l, err := n.Listen(addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f(&tester{
 			T: t, net: n, l: l, start: time.Now(),
-			cfg: Config{Endpoint: addr, Timeouts: NewTimeouts(readTimeout, writeTimeout)},
+			cfg: Config{Endpoint: addr, Timeouts: NewTimeouts(readTimeout, writeTimeout), soloAfter: soloAfter},
 		})
 	})
 }
@@ -232,7 +246,9 @@ func (t *tester) Request(ctx context.Context, l *Link, command string, q Request
 	q.Replies = max(q.Replies, 1)
 	q.Sink = &r.sink
 	go func() {
-		r.n, r.err = l.Do(ctx, q)
+		var d Done
+		d, r.err = l.Do(ctx, q)
+		r.n = d.Replies
 		r.took = time.Since(t.start)
 		close(r.done)
 	}()

@@ -47,21 +47,28 @@ func (l *Link) tick() {
 		l.mu.Unlock()
 		return
 	}
-	waiting := l.sweep()
+	waiting, recall := l.sweep()
 	again, err := l.overdue()
+	look := l.lookAtRest()
+	if look {
+		again = min(again, soloRest)
+	}
+	l.swift = l.swift && waiting
 	switch {
 	case err != nil:
-	case l.inflight == 0 && len(l.cur.calls) == 0 && !l.writing:
-		l.armed, l.swift = false, false
 	case waiting:
 		l.timer.Reset(min(again, sweepEvery))
-	default:
-		l.swift = false
+	case look || l.inflight > 0 || len(l.cur.calls) > 0 || l.writing:
 		l.timer.Reset(again)
+	default:
+		l.armed = false
 	}
 	l.mu.Unlock()
 	if err != nil {
 		l.kill(err)
+	}
+	if recall {
+		_ = l.nc.SetReadDeadline(time.Unix(1, 0)) // see broken
 	}
 }
 
@@ -97,11 +104,12 @@ func (l *Link) overdue() (again time.Duration, err error) {
 }
 
 // sweep lets those callers leave whose context has ended, and tells whether there
-// are any that still may; mu is held. The batch that the reader is giving replies
-// to at this moment is left for the next time: its calls are changing hands.
-func (l *Link) sweep() (waiting bool) {
+// are any that still may; recall is true where one of them reads the socket itself, and
+// has to be called back. mu is held. The batch that replies are being given to at this
+// moment is left for the next time: its calls are changing hands.
+func (l *Link) sweep() (waiting, recall bool) {
 	if !l.swift {
-		return false
+		return false, false
 	}
 	look := func(calls []*call) {
 		for _, c := range calls {
@@ -110,6 +118,7 @@ func (l *Link) sweep() (waiting bool) {
 			}
 			if c.ctx.Err() != nil {
 				c.expire()
+				recall = recall || c == l.soloist
 			} else {
 				waiting = true
 			}
@@ -126,5 +135,5 @@ func (l *Link) sweep() (waiting bool) {
 		look(b.calls)
 	}
 	look(l.cur.calls)
-	return waiting
+	return waiting, recall
 }

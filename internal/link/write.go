@@ -16,6 +16,7 @@ type duty uint8
 const (
 	dutyNone  duty = iota
 	dutyFlush      // nobody had promised to write: the caller has now
+	dutySolo       // the caller is alone: it writes, and reads its reply
 	dutyPart       // enough has gathered for the caller to write it, though somebody else has promised to
 )
 
@@ -51,6 +52,10 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
 	switch {
 	case !l.flushing:
 		l.flushing = true
+		if l.mayBeSolo(c) {
+			do = dutySolo
+			out, b = l.goSolo(c)
+		}
 	case len(l.cur.calls) >= l.flushAt && !l.writing && l.calm():
 		do = dutyPart
 		out, b = l.begin()
@@ -62,6 +67,8 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
 	case dutyNone:
 	case dutyFlush:
 		l.flush(alone)
+	case dutySolo:
+		l.solo(c, out, b)
 	case dutyPart:
 		l.write(out, b)
 		l.finishPart()
@@ -135,6 +142,7 @@ func (l *Link) begin() ([]byte, *batch) {
 	l.lastBatch = len(b.calls)
 	l.writing = true
 	l.writeSince = l.cfg.Timeouts.now()
+	l.wantTurn()
 	return out, b
 }
 

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package link
+
+import "errors"
+
+const canPoll = false
+
+func (*poller) poll([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+func (*poller) attempt(uintptr) bool { return true }
