@@ -113,6 +113,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of the order of clients and of the keys")
 	fs.StringVar(&o.server, "server", "", "`path` of the server program (default Redis 7.0 of 'make servers')")
 	fs.StringVar(&o.json, "json", "", "write the result as JSON to this `file`, - for stdout")
+	fs.StringVar(&o.html, "html", "", "write the result as a page to this `file`")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/baton-go/redis/bench/compare/internal/report"
 	"github.com/baton-go/redis/bench/compare/internal/result"
 )
 
@@ -71,5 +72,8 @@ func (o *outputs) write(res *result.Result, stdout, tell io.Writer) error {
 		fmt.Fprintf(tell, "\n%s: %s\n", name, f.Name())
 		return nil
 	}
-	return into(o.json, "JSON", res.WriteJSON)
+	return errors.Join(
+		into(o.json, "JSON", res.WriteJSON),
+		into(o.html, "Page", func(w io.Writer) error { return report.WritePage(w, res) }),
+	)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/bench/compare/internal/contest"
+	"github.com/baton-go/redis/bench/compare/internal/result"
 )
 
 // progress shows how far the program has come: one line that changes where there is
@@ -65,6 +66,6 @@ func progressText(s contest.Status) string {
 		round = fmt.Sprintf("round %d/%d", s.Round, s.Rounds)
 	}
 	left := max(s.Expected-s.Elapsed, 0).Round(time.Second)
-	return fmt.Sprintf("%d/%d  %s, %d goroutines, %s  %s  %s  (%v left)",
-		s.Number, s.Blocks, s.Block.Workload.Name, s.Block.Goroutines, s.Block.Transport, round, s.Subject, left)
+	return fmt.Sprintf("%d/%d  %s, %s, %s  %s  %s  (%v left)",
+		s.Number, s.Blocks, s.Block.Workload.Name, result.Goroutines(s.Block.Goroutines), s.Block.Transport, round, s.Subject, left)
 }

@@ -27,10 +27,18 @@ type Status struct {
 	Expected time.Duration // of the whole run
 }
 
+// A Server is what the clients are measured against.
+type Server interface {
+	// Reach tells how to reach it; an error says why it can't be reached so.
+	Reach(server.Transport) (subject.Server, error)
+	// CPU is the CPU time that it has used so far.
+	CPU() (time.Duration, error)
+}
+
 // Run measures what plan says and returns the cells. Where a client fails, its part
 // of the cell says so, and the others are measured nevertheless. An error means that
 // the run could not go on; the cells are then those measured before.
-func Run(ctx context.Context, plan Plan, srv *server.Server, progress func(Status)) ([]*result.Cell, error) {
+func Run(ctx context.Context, plan Plan, srv Server, progress func(Status)) ([]*result.Cell, error) {
 	r := &run{
 		plan: plan, srv: srv, progress: progress, began: time.Now(),
 		rng: rand.New(rand.NewPCG(plan.Seed, 0)), recorder: load.NewRecorder(),
@@ -49,7 +57,7 @@ func Run(ctx context.Context, plan Plan, srv *server.Server, progress func(Statu
 
 type run struct {
 	plan     Plan
-	srv      *server.Server
+	srv      Server
 	progress func(Status)
 	began    time.Time
 	rng      *rand.Rand

@@ -6,7 +6,15 @@ import (
 )
 
 func (k Key) String() string {
-	return fmt.Sprintf("%s, %d goroutines, %s, %s", k.Workload, k.Goroutines, k.Transport, k.Context)
+	return fmt.Sprintf("%s, %s, %s, %s", k.Workload, Goroutines(k.Goroutines), k.Transport, k.Context)
+}
+
+// Goroutines is a number of them in words.
+func Goroutines(n int) string {
+	if n == 1 {
+		return "1 goroutine"
+	}
+	return fmt.Sprintf("%d goroutines", n)
 }
 
 // Median is the middle of values, or 0 without any. It leaves values as they are.

@@ -3,8 +3,6 @@
 package target
 
 import (
-	"fmt"
-
 	"github.com/baton-go/redis/bench/compare/internal/load"
 	"github.com/baton-go/redis/bench/compare/internal/result"
 	"github.com/baton-go/redis/bench/compare/internal/server"
@@ -117,7 +115,7 @@ func (j *judge) cell(workload string, goroutines int) *result.Cell {
 }
 
 func where(c *result.Cell) string {
-	return fmt.Sprintf("%s, %d goroutines", c.Workload, c.Goroutines)
+	return c.Workload + ", " + result.Goroutines(c.Goroutines)
 }
 
 func (j *judge) table(t table) {
