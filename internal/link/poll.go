@@ -63,40 +63,51 @@ func (p *poller) use(nc net.Conn) {
 }
 
 // read reads from the socket, after polling if that pays.
-func (p *poller) read(nc net.Conn, buf []byte) (int, error) {
-	isTrial := p.reads < pollTrial
-	poll := p.on
-	if isTrial {
-		poll = p.reads/pollStretch%2 == 1
-	}
+func (p *poller) read(nc net.Conn, buf []byte) (n int, err error) {
+	polled, isTrial := p.polls(), p.trying()
 	var began time.Time
+	var waited time.Duration
 	if isTrial {
 		began = time.Now()
 	}
-	var n int
-	var err error
-	if poll {
+	if polled {
 		n, err = p.poll(buf)
 	} else {
 		n, err = nc.Read(buf)
 	}
 	if isTrial {
-		i := 0
-		if poll {
-			i = 1
-		}
-		p.waited[i] += min(time.Since(began), pollCap)
+		waited = time.Since(began)
 	}
-	p.count(poll)
+	p.account(polled, p.waiting, waited)
 	return n, err
 }
 
-// count goes on to the next read, and decides at the end of a trial.
-func (p *poller) count(polled bool) {
+// trying tells whether a trial is going on.
+func (p *poller) trying() bool { return p.reads < pollTrial }
+
+// polls tells whether the next read polls.
+func (p *poller) polls() bool {
+	if p.trying() {
+		return p.reads/pollStretch%2 == 1
+	}
+	return p.on
+}
+
+// account takes in how long a read has waited, if there is a trial, and whether a poll
+// was in vain. It decides at the end of a trial.
+func (p *poller) account(polled, inVain bool, waited time.Duration) {
+	if p.trying() {
+		i := 0
+		if polled {
+			i = 1
+		}
+		p.waited[i] += min(waited, pollCap)
+	}
 	p.reads++
-	if polled && p.waiting {
+	switch {
+	case polled && inVain:
 		p.misses++
-	} else if polled {
+	case polled:
 		p.misses = 0
 	}
 	switch {

@@ -54,8 +54,8 @@ func TestALoneCallerReadsByItself(t *testing.T) {
 // the link has been at rest for so long.
 func TestPushesOnALinkAtRest(t *testing.T) {
 	bubbleSolo(t, 1, func(t *tester) {
-		var at []time.Duration
-		t.cfg.OnPush = func(*Link, []byte) { at = append(at, time.Since(t.start)) }
+		seen := make(chan time.Duration, 2)
+		t.cfg.OnPush = func(*Link, []byte) { seen <- time.Since(t.start) }
 		l, srv := t.link()
 		for range 2 {
 			r := t.Do(l, "GET a")
@@ -68,8 +68,8 @@ func TestPushesOnALinkAtRest(t *testing.T) {
 		time.Sleep(2 * soloRest)
 		srv.Push("second")
 		time.Sleep(time.Second)
-		if len(at) != 2 || at[0] > 2*soloRest || at[1] != 2*soloRest {
-			t.Errorf("pushes were seen at %v, want the first by 20ms and the second at once", at)
+		if first, second := <-seen, <-seen; first > 2*soloRest || second != 2*soloRest {
+			t.Errorf("pushes were seen at %v and %v, want the first by 20ms and the second at once", first, second)
 		}
 		if reading, isSolo := l.readers(); !reading || isSolo {
 			t.Error("the reader has not got the link back")
