@@ -75,11 +75,15 @@ func compare(ctx context.Context, opts options, out *outputs, stdout, stderr io.
 	if out.stdout {
 		tableTo = stderr // stdout is the JSON's alone
 	}
-	err = errors.Join(err, report.WriteTable(tableTo, res), out.write(res, stdout, tableTo))
-	if n := len(res.Failures()); n > 0 && err == nil {
-		err = fmt.Errorf("%d clients failed in some cell, see above", n)
+	return errors.Join(err, report.WriteTable(tableTo, res), out.write(res, stdout, tableTo), failure(res))
+}
+
+// failure is an error if a client failed.
+func failure(res *result.Result) error {
+	if n := len(res.Failures()); n > 0 {
+		return fmt.Errorf("%d failures of clients, see above", n)
 	}
-	return err
+	return nil
 }
 
 // measure starts the server and lets the clients work. Beside an error it returns

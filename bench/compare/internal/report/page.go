@@ -17,14 +17,12 @@ var pageText string
 
 // page is immutable after its declaration.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"thousands": thousands,
-	"micros":    func(us float64) string { return known(us, micros(us)) },
-	"times":     times,
-	"two":       func(v float64) string { return fmt.Sprintf("%.2f", v) },
-	"percent":   func(v float64) string { return fmt.Sprintf("%.0f %%", v*100) },
-	"millis":    func(s float64) string { return fmt.Sprintf("%.0f ms", s*1000) },
-	"label":     label,
-	"color":     func(name string) template.CSS { return template.CSS(colorOf(name)) },
+	"figures": figuresOf,
+	"two":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
+	"percent": func(v float64) string { return fmt.Sprintf("%.0f %%", v*100) },
+	"millis":  func(s float64) string { return fmt.Sprintf("%.0f ms", s*1000) },
+	"label":   label,
+	"color":   func(name string) template.CSS { return template.CSS(colorOf(name)) },
 }).Parse(pageText))
 
 type content struct {
@@ -54,12 +52,4 @@ func WritePage(w io.Writer, r *result.Result) error {
 		c.Counts[string(t.Outcome)]++
 	}
 	return page.Execute(w, c)
-}
-
-// known is text, or a dash where v was not measured.
-func known(v float64, text string) string {
-	if v == 0 {
-		return "-"
-	}
-	return text
 }

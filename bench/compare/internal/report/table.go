@@ -4,8 +4,10 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/baton-go/redis/bench/compare/internal/result"
 )
@@ -33,13 +35,28 @@ func writeCell(b *strings.Builder, c *result.Cell) {
 	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "  \tops/s\tbaton is\tp50\tp99\tp99.9\tmax\tallocs\tbytes\tclient CPU\tserver CPU\t\n")
+	width := 0
 	for _, s := range c.Subjects {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.0f\t%.2f µs\t%.2f µs\t\n",
-			label(s), thousands(s.OpsPerS), times(s.BatonRatio),
-			micros(s.Latency.P50), micros(s.Latency.P99), micros(s.Latency.P999), micros(s.Latency.Max),
-			s.AllocsPerOp, s.BytesPerOp, s.ClientCPUMicrosPer, s.ServerCPUMicrosPer)
+		width = max(width, utf8.RuneCountInString(label(s)))
+	}
+	for _, s := range c.Subjects {
+		// Of one width, names are at the left of a column that is aligned to the right.
+		fmt.Fprintf(t, "  %-*s\t%s\t\n", width, label(s), strings.Join(figuresOf(s), "\t"))
 	}
 	_ = t.Flush() // into memory
+}
+
+// figuresOf are the columns of a client; dashes where it has failed throughout.
+func figuresOf(s *result.Subject) []string {
+	if s.OpsPerS == 0 {
+		return append([]string{"failed"}, slices.Repeat([]string{"-"}, 9)...)
+	}
+	l := s.Latency
+	return []string{
+		thousands(s.OpsPerS), times(s.BatonRatio), micros(l.P50), micros(l.P99), micros(l.P999), micros(l.Max),
+		fmt.Sprintf("%.2f", s.AllocsPerOp), thousands(s.BytesPerOp),
+		fmt.Sprintf("%.2f µs", s.ClientCPUMicrosPer), fmt.Sprintf("%.2f µs", s.ServerCPUMicrosPer),
+	}
 }
 
 // noticeable is the part of the CPUs from which on other processes are mentioned.
@@ -106,10 +123,12 @@ func thousands(v float64) string {
 	return s
 }
 
-// micros is a time in microseconds in the unit that suits it.
+// micros is a time in microseconds in the unit that suits it; 0 is not known.
 func micros(us float64) string {
 	switch {
-	case us < 100:
+	case us == 0:
+		return "-"
+	case us < 99.95:
 		return fmt.Sprintf("%.1f µs", us)
 	case us < 1000:
 		return fmt.Sprintf("%.0f µs", us)

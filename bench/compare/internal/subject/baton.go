@@ -11,6 +11,9 @@ import (
 func batons() []Subject {
 	return []Subject{
 		{Baton, FamilyBaton, "Baton with its defaults", []Setting{{"default", openBaton(func(*redis.Options) {})}}},
+		{BatonNoPoll, FamilyBaton, "Baton whose readers sleep at once", []Setting{{"no polling", openBaton(func(o *redis.Options) {
+			o.DisablePolling = true
+		})}}},
 		{BatonOff, FamilyBaton, "Baton without maintenance notifications", []Setting{{"maintnotifications disabled", openBaton(func(o *redis.Options) {
 			o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 		})}}},
