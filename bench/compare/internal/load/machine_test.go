@@ -10,7 +10,7 @@ func TestParseStat(t *testing.T) {
 		text string
 		want time.Duration
 	}{
-		{"cpu  100 20 3 9999 50 0 4 5 7 8\ncpu0 1 1 1 1 1 1 1 1 1 1\n", 1320 * time.Millisecond},
+		{"cpu  100 20 3 9999 50 0 4 5 7 8\ncpu0 1 1 1 1 1 1 1 1 1 1\n", 1280 * time.Millisecond},
 		{"cpu 1 0 0 0 0 0 0 0", 10 * time.Millisecond},
 	} {
 		got, err := parseStat([]byte(tt.text))
