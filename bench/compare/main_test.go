@@ -26,7 +26,7 @@ func TestCompare(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{
 		"-workloads", "get64,pipe10", "-goroutines", "2", "-subjects", "baton,rueidis-always", "-contexts", "background,cancel",
-		"-rounds", "2", "-time", "5ms", "-json", jsonFile, "-html", page,
+		"-rounds", "2", "-time", "20ms", "-json", jsonFile, "-html", page,
 	}, &stdout, &stderr)
 	if code != exitOK {
 		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
