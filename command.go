@@ -38,9 +38,6 @@ type Cmder interface {
 	readReply(r *resp.Reader) error
 }
 
-// inlineWire is how many bytes of an encoded command need no allocation of their own.
-const inlineWire = 96
-
 // wireHead is what is kept free in front of a command for "*<count>\r\n", written
 // last: the count is known then.
 const wireHead = 12
@@ -50,15 +47,14 @@ const wireHead = 12
 // the command's maker only, before the command is processed.
 type baseCmd struct {
 	err    error
-	buf    []byte // wireHead bytes, then the arguments; starts out in inline
+	buf    []byte // wireHead bytes, then the arguments; starts out in the command's room
 	off    int32  // where the wire form starts in buf; 0: not sealed
 	count  int32  // arguments
 	keyPos int8
 	lane   laneKind
 	// wait is how long the server may keep silent beyond the read timeout because
 	// the command says so: 0 none, negative for ever.
-	wait   time.Duration
-	inline [inlineWire]byte
+	wait time.Duration
 }
 
 // laneKind says what a command needs.
@@ -72,9 +68,17 @@ const (
 
 func (c *baseCmd) base() *baseCmd { return c }
 
+// head is the buffer of a command that begins.
+func (c *baseCmd) head() []byte {
+	if cap(c.buf) < wireHead {
+		return make([]byte, wireHead, roomyWire)
+	}
+	return c.buf[:wireHead]
+}
+
 // begin starts the command; name is in lower case.
 func (c *baseCmd) begin(name string) {
-	c.buf = resp.AppendBulk(c.inline[:wireHead], name)
+	c.buf = resp.AppendBulk(c.head(), name)
 	c.count = 1
 }
 
@@ -134,7 +138,7 @@ func (c *baseCmd) beginArgs(args []any) {
 	if name, ok := args[0].(string); ok {
 		c.begin(name)
 	} else {
-		c.buf = c.inline[:wireHead]
+		c.buf = c.head()
 		c.arg(args[0])
 	}
 	c.args(args[1:]...)
@@ -295,7 +299,7 @@ type Cmd struct{ result[any] }
 // NewCmd makes a command of its arguments, the name first. The context is not used;
 // the parameter is there because go-redis has it.
 func NewCmd(_ context.Context, args ...any) *Cmd {
-	c := &Cmd{}
+	c := roomy[Cmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -312,7 +316,7 @@ type StatusCmd struct{ result[string] }
 
 // NewStatusCmd makes a command of its arguments, the name first.
 func NewStatusCmd(_ context.Context, args ...any) *StatusCmd {
-	c := &StatusCmd{}
+	c := roomy[StatusCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -337,7 +341,7 @@ type StringCmd struct{ result[string] }
 
 // NewStringCmd makes a command of its arguments, the name first.
 func NewStringCmd(_ context.Context, args ...any) *StringCmd {
-	c := &StringCmd{}
+	c := roomy[StringCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -409,7 +413,7 @@ type IntCmd struct{ result[int64] }
 
 // NewIntCmd makes a command of its arguments, the name first.
 func NewIntCmd(_ context.Context, args ...any) *IntCmd {
-	c := &IntCmd{}
+	c := roomy[IntCmd]()
 	c.beginArgs(args)
 	return c
 }

@@ -28,14 +28,27 @@ func hasSubcommands(name string) bool { return commandTable[name]&flagSub != 0 }
 
 // flags looks a command up; subcommands first.
 func (c *baseCmd) flags() cmdFlags {
-	name := c.Name()
-	f := commandTable[name]
+	var low [32]byte // longer than any name
+	name, _ := c.argAt(0)
+	key := appendLower(low[:0], name)
+	f := commandTable[string(key)]
 	if f&flagSub != 0 {
 		if sub, ok := c.argAt(1); ok {
-			return commandTable[name+" "+strings.ToLower(string(sub))]
+			return commandTable[string(appendLower(append(key, ' '), sub))]
 		}
 	}
 	return f
+}
+
+// appendLower appends ASCII in lower case.
+func appendLower(dst, s []byte) []byte {
+	for _, b := range s {
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		dst = append(dst, b)
+	}
+	return dst
 }
 
 // isIdempotent tells whether the command may be sent again although the server may

@@ -222,7 +222,7 @@ type FloatCmd struct{ result[float64] }
 
 // NewFloatCmd makes a command of its arguments, the name first.
 func NewFloatCmd(_ context.Context, args ...any) *FloatCmd {
-	c := &FloatCmd{}
+	c := roomy[FloatCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -238,7 +238,7 @@ type BoolCmd struct{ result[bool] }
 
 // NewBoolCmd makes a command of its arguments, the name first.
 func NewBoolCmd(_ context.Context, args ...any) *BoolCmd {
-	c := &BoolCmd{}
+	c := roomy[BoolCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -290,7 +290,7 @@ type TimeCmd struct{ result[time.Time] }
 
 // NewTimeCmd makes a command of its arguments, the name first.
 func NewTimeCmd(_ context.Context, args ...any) *TimeCmd {
-	c := &TimeCmd{}
+	c := roomy[TimeCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -320,7 +320,7 @@ type SliceCmd struct{ result[[]any] }
 
 // NewSliceCmd makes a command of its arguments, the name first.
 func NewSliceCmd(_ context.Context, args ...any) *SliceCmd {
-	c := &SliceCmd{}
+	c := roomy[SliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -336,7 +336,7 @@ type StringSliceCmd struct{ result[[]string] }
 
 // NewStringSliceCmd makes a command of its arguments, the name first.
 func NewStringSliceCmd(_ context.Context, args ...any) *StringSliceCmd {
-	c := &StringSliceCmd{}
+	c := roomy[StringSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -360,7 +360,7 @@ type IntSliceCmd struct{ result[[]int64] }
 
 // NewIntSliceCmd makes a command of its arguments, the name first.
 func NewIntSliceCmd(_ context.Context, args ...any) *IntSliceCmd {
-	c := &IntSliceCmd{}
+	c := roomy[IntSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -375,7 +375,7 @@ type FloatSliceCmd struct{ result[[]float64] }
 
 // NewFloatSliceCmd makes a command of its arguments, the name first.
 func NewFloatSliceCmd(_ context.Context, args ...any) *FloatSliceCmd {
-	c := &FloatSliceCmd{}
+	c := roomy[FloatSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -390,7 +390,7 @@ type BoolSliceCmd struct{ result[[]bool] }
 
 // NewBoolSliceCmd makes a command of its arguments, the name first.
 func NewBoolSliceCmd(_ context.Context, args ...any) *BoolSliceCmd {
-	c := &BoolSliceCmd{}
+	c := roomy[BoolSliceCmd]()
 	c.beginArgs(args)
 	return c
 }

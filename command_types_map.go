@@ -11,7 +11,7 @@ type MapStringStringCmd struct{ result[map[string]string] }
 
 // NewMapStringStringCmd makes a command of its arguments, the name first.
 func NewMapStringStringCmd(_ context.Context, args ...any) *MapStringStringCmd {
-	c := &MapStringStringCmd{}
+	c := roomy[MapStringStringCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -44,7 +44,7 @@ type MapStringIntCmd struct{ result[map[string]int64] }
 
 // NewMapStringIntCmd makes a command of its arguments, the name first.
 func NewMapStringIntCmd(_ context.Context, args ...any) *MapStringIntCmd {
-	c := &MapStringIntCmd{}
+	c := roomy[MapStringIntCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -59,7 +59,7 @@ type StringStructMapCmd struct{ result[map[string]struct{}] }
 
 // NewStringStructMapCmd makes a command of its arguments, the name first.
 func NewStringStructMapCmd(_ context.Context, args ...any) *StringStructMapCmd {
-	c := &StringStructMapCmd{}
+	c := roomy[StringStructMapCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -93,7 +93,7 @@ type KeyValueSliceCmd struct{ result[[]KeyValue] }
 
 // NewKeyValueSliceCmd makes a command of its arguments, the name first.
 func NewKeyValueSliceCmd(_ context.Context, args ...any) *KeyValueSliceCmd {
-	c := &KeyValueSliceCmd{}
+	c := roomy[KeyValueSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -147,7 +147,7 @@ type KeyValuesCmd struct {
 
 // NewKeyValuesCmd makes a command of its arguments, the name first.
 func NewKeyValuesCmd(_ context.Context, args ...any) *KeyValuesCmd {
-	c := &KeyValuesCmd{}
+	c := roomy[KeyValuesCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -181,7 +181,7 @@ type MapStringInterfaceCmd struct{ result[map[string]any] }
 
 // NewMapStringInterfaceCmd makes a command of its arguments, the name first.
 func NewMapStringInterfaceCmd(_ context.Context, args ...any) *MapStringInterfaceCmd {
-	c := &MapStringInterfaceCmd{}
+	c := roomy[MapStringInterfaceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -233,7 +233,7 @@ type ZSliceCmd struct{ result[[]Z] }
 
 // NewZSliceCmd makes a command of its arguments, the name first.
 func NewZSliceCmd(_ context.Context, args ...any) *ZSliceCmd {
-	c := &ZSliceCmd{}
+	c := roomy[ZSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -248,7 +248,7 @@ type ZWithKeyCmd struct{ result[*ZWithKey] }
 
 // NewZWithKeyCmd makes a command of its arguments, the name first.
 func NewZWithKeyCmd(_ context.Context, args ...any) *ZWithKeyCmd {
-	c := &ZWithKeyCmd{}
+	c := roomy[ZWithKeyCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -279,7 +279,7 @@ type ZSliceWithKeyCmd struct {
 
 // NewZSliceWithKeyCmd makes a command of its arguments, the name first.
 func NewZSliceWithKeyCmd(_ context.Context, args ...any) *ZSliceWithKeyCmd {
-	c := &ZSliceWithKeyCmd{}
+	c := roomy[ZSliceWithKeyCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -313,7 +313,7 @@ type RankWithScoreCmd struct{ result[RankScore] }
 
 // NewRankWithScoreCmd makes a command of its arguments, the name first.
 func NewRankWithScoreCmd(_ context.Context, args ...any) *RankWithScoreCmd {
-	c := &RankWithScoreCmd{}
+	c := roomy[RankWithScoreCmd]()
 	c.beginArgs(args)
 	return c
 }

@@ -74,7 +74,7 @@ type XMessageSliceCmd struct{ result[[]XMessage] }
 
 // NewXMessageSliceCmd makes a command of its arguments, the name first.
 func NewXMessageSliceCmd(_ context.Context, args ...any) *XMessageSliceCmd {
-	c := &XMessageSliceCmd{}
+	c := roomy[XMessageSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -95,7 +95,7 @@ type XStreamSliceCmd struct{ result[[]XStream] }
 
 // NewXStreamSliceCmd makes a command of its arguments, the name first.
 func NewXStreamSliceCmd(_ context.Context, args ...any) *XStreamSliceCmd {
-	c := &XStreamSliceCmd{}
+	c := roomy[XStreamSliceCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -126,7 +126,7 @@ type XPendingCmd struct{ result[*XPending] }
 
 // NewXPendingCmd makes a command of its arguments, the name first.
 func NewXPendingCmd(_ context.Context, args ...any) *XPendingCmd {
-	c := &XPendingCmd{}
+	c := roomy[XPendingCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -182,7 +182,7 @@ type XPendingExtCmd struct{ result[[]XPendingExt] }
 
 // NewXPendingExtCmd makes a command of its arguments, the name first.
 func NewXPendingExtCmd(_ context.Context, args ...any) *XPendingExtCmd {
-	c := &XPendingExtCmd{}
+	c := roomy[XPendingExtCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -265,7 +265,7 @@ type XAutoClaimCmd struct {
 
 // NewXAutoClaimCmd makes a command of its arguments, the name first.
 func NewXAutoClaimCmd(_ context.Context, args ...any) *XAutoClaimCmd {
-	c := &XAutoClaimCmd{}
+	c := roomy[XAutoClaimCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -294,7 +294,7 @@ type XAutoClaimWithDeletedCmd struct {
 
 // NewXAutoClaimWithDeletedCmd makes a command of its arguments, the name first.
 func NewXAutoClaimWithDeletedCmd(_ context.Context, args ...any) *XAutoClaimWithDeletedCmd {
-	c := &XAutoClaimWithDeletedCmd{}
+	c := roomy[XAutoClaimWithDeletedCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -329,7 +329,7 @@ type XAutoClaimJustIDCmd struct {
 
 // NewXAutoClaimJustIDCmd makes a command of its arguments, the name first.
 func NewXAutoClaimJustIDCmd(_ context.Context, args ...any) *XAutoClaimJustIDCmd {
-	c := &XAutoClaimJustIDCmd{}
+	c := roomy[XAutoClaimJustIDCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -643,7 +643,7 @@ type XInfoStreamFullCmd struct{ result[*XInfoStreamFull] }
 
 // NewXInfoStreamFullCmd makes a command of its arguments, the name first.
 func NewXInfoStreamFullCmd(_ context.Context, args ...any) *XInfoStreamFullCmd {
-	c := &XInfoStreamFullCmd{}
+	c := roomy[XInfoStreamFullCmd]()
 	c.beginArgs(args)
 	return c
 }

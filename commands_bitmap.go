@@ -18,7 +18,7 @@ type BitCount struct {
 // BitCount counts the bits of the key's value that are set; a nil bitCount means all
 // of it. Since Redis 2.6, O(N) with the value's length.
 func (c cmdable) BitCount(ctx context.Context, key string, bitCount *BitCount) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("bitcount", key)
 	if bitCount != nil {
 		cmd.int(bitCount.Start)
@@ -32,7 +32,7 @@ func (c cmdable) BitCount(ctx context.Context, key string, bitCount *BitCount) *
 // GetBit gives the bit at offset, 0 behind the value's end. Bit 0 is the highest of
 // the first byte. Since Redis 2.2, O(1).
 func (c cmdable) GetBit(ctx context.Context, key string, offset int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("getbit", key)
 	cmd.int(offset)
 	_ = c(ctx, cmd)
@@ -42,7 +42,7 @@ func (c cmdable) GetBit(ctx context.Context, key string, offset int64) *IntCmd {
 // SetBit sets the bit at offset to 0 or 1, and gives what it was. Since Redis 2.2,
 // O(1).
 func (c cmdable) SetBit(ctx context.Context, key string, offset int64, value int) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("setbit", key)
 	cmd.int(offset)
 	cmd.int(int64(value))
@@ -54,7 +54,7 @@ func (c cmdable) SetBit(ctx context.Context, key string, offset int64, value int
 // are the first and the last byte to look at; each may be left out. Since Redis
 // 2.8.7, O(N) with the bytes.
 func (c cmdable) BitPos(ctx context.Context, key string, bit int64, pos ...int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("bitpos", key)
 	cmd.int(bit)
 	if len(pos) > 2 {
@@ -70,7 +70,7 @@ func (c cmdable) BitPos(ctx context.Context, key string, bit int64, pos ...int64
 // BitPosSpan is BitPos in a range of bytes or bits, as span says: BYTE or BIT. Since
 // Redis 7.0.
 func (c cmdable) BitPosSpan(ctx context.Context, key string, bit int8, start, end int64, span string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("bitpos", key)
 	cmd.int(int64(bit))
 	cmd.int(start)
@@ -84,7 +84,7 @@ func (c cmdable) BitPosSpan(ctx context.Context, key string, bit int8, start, en
 // the words of the command, such as "incrby", "u8", 0, 1. Nil says that an overflow
 // was refused (OVERFLOW FAIL). Since Redis 3.2, O(1) for each.
 func (c cmdable) BitField(ctx context.Context, key string, values ...any) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.key("bitfield", key)
 	cmd.expand(values)
 	_ = c(ctx, cmd)
@@ -94,7 +94,7 @@ func (c cmdable) BitField(ctx context.Context, key string, values ...any) *IntSl
 // BitFieldRO is BitField for replicas. It takes pairs of a type and an offset, such
 // as "u8", 0. Since Redis 6.0, O(1) for each.
 func (c cmdable) BitFieldRO(ctx context.Context, key string, values ...any) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.key("bitfield_ro", key)
 	if len(values)%2 != 0 {
 		cmd.reject("redis: BitFieldRO takes pairs of a type and an offset")
@@ -108,7 +108,7 @@ func (c cmdable) BitFieldRO(ctx context.Context, key string, values ...any) *Int
 }
 
 func (c cmdable) bitOp(ctx context.Context, op, dest string, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("bitop", op)
 	cmd.str(dest)
 	cmd.strs(keys...)
@@ -167,7 +167,7 @@ func (c cmdable) BitOpOne(ctx context.Context, destKey string, keys ...string) *
 // PFAdd adds elements to a HyperLogLog, and gives 1 if its estimate has changed, else
 // 0. Since Redis 2.8.9, O(1) for each.
 func (c cmdable) PFAdd(ctx context.Context, key string, els ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("pfadd", key)
 	cmd.expand(els)
 	_ = c(ctx, cmd)
@@ -177,7 +177,7 @@ func (c cmdable) PFAdd(ctx context.Context, key string, els ...any) *IntCmd {
 // PFCount estimates how many different elements were added to keys together. Since
 // Redis 2.8.9, O(N) with the keys.
 func (c cmdable) PFCount(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.keys("pfcount", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -186,7 +186,7 @@ func (c cmdable) PFCount(ctx context.Context, keys ...string) *IntCmd {
 // PFMerge adds to dest all that was added to keys. Since Redis 2.8.9, O(N) with the
 // keys.
 func (c cmdable) PFMerge(ctx context.Context, dest string, keys ...string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("pfmerge", dest)
 	cmd.strs(keys...)
 	_ = c(ctx, cmd)

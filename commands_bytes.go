@@ -12,14 +12,17 @@ import (
 // caller's. Pooled, so nobody else may keep it.
 type bytesCmd struct {
 	baseCmd
-	dst []byte
+	dst    []byte
+	status bool // the reply is a status that nobody wants
 }
 
 func (c *bytesCmd) String() string { return c.show(string(c.dst)) }
 
 func (c *bytesCmd) readReply(r *resp.Reader) error {
 	b, err := r.Bytes()
-	c.dst = append(c.dst, b...)
+	if !c.status {
+		c.dst = append(c.dst, b...)
+	}
 	return err
 }
 
@@ -31,13 +34,7 @@ var bytesCmds = sync.Pool{New: func() any { return new(bytesCmd) }} //nolint:goc
 // newBytesCmd starts a command on a key; release ends it.
 func newBytesCmd(name, key string, dst []byte) *bytesCmd {
 	c := bytesCmds.Get().(*bytesCmd)
-	buf := c.buf
-	if cap(buf) < wireHead {
-		buf = c.inline[:]
-	}
-	c.buf = resp.AppendBulk(buf[:wireHead], name)
-	c.count = 1
-	c.str(key)
+	c.key(name, key)
 	c.dst = dst
 	return c
 }
@@ -48,7 +45,7 @@ func (c *bytesCmd) release() {
 		buf = nil
 	}
 	c.baseCmd = baseCmd{buf: buf}
-	c.dst = nil
+	c.dst, c.status = nil, false
 	bytesCmds.Put(c)
 }
 
@@ -83,6 +80,7 @@ func (c *Client) SetBytes(ctx context.Context, key string, value []byte, expirat
 		return c.Set(ctx, key, value, expiration).Err()
 	}
 	cmd := newBytesCmd("set", key, nil)
+	cmd.status = true
 	cmd.buf = resp.AppendBulkBytes(cmd.buf, value)
 	cmd.count++
 	cmd.ttl(expiration)

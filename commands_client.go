@@ -13,7 +13,7 @@ import (
 // ClientList gives a line about each connection of the server. Since Redis 2.4, O(N)
 // with the connections.
 func (c cmdable) ClientList(ctx context.Context) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.sub("client", "list")
 	_ = c(ctx, cmd)
 	return cmd
@@ -22,7 +22,7 @@ func (c cmdable) ClientList(ctx context.Context) *StringCmd {
 // ClientInfo gives what the server knows about the connection that the command goes
 // over. Since Redis 6.2, O(1).
 func (c cmdable) ClientInfo(ctx context.Context) *ClientInfoCmd {
-	cmd := &ClientInfoCmd{}
+	cmd := roomy[ClientInfoCmd]()
 	cmd.sub("client", "info")
 	_ = c(ctx, cmd)
 	return cmd
@@ -31,7 +31,7 @@ func (c cmdable) ClientInfo(ctx context.Context) *ClientInfoCmd {
 // ClientID gives the number of the connection that the command goes over. Since Redis
 // 5.0, O(1).
 func (c cmdable) ClientID(ctx context.Context) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("client", "id")
 	_ = c(ctx, cmd)
 	return cmd
@@ -40,7 +40,7 @@ func (c cmdable) ClientID(ctx context.Context) *IntCmd {
 // ClientGetName gives the name of the connection that the command goes over; the
 // empty string or Nil where it has none. Since Redis 2.6.9, O(1).
 func (c cmdable) ClientGetName(ctx context.Context) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.sub("client", "getname")
 	_ = c(ctx, cmd)
 	return cmd
@@ -49,7 +49,7 @@ func (c cmdable) ClientGetName(ctx context.Context) *StringCmd {
 // ClientKill closes the connection that comes from an address "ip:port". Since Redis
 // 2.4, O(N) with the connections.
 func (c cmdable) ClientKill(ctx context.Context, ipPort string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("client", "kill")
 	cmd.str(ipPort)
 	_ = c(ctx, cmd)
@@ -60,7 +60,7 @@ func (c cmdable) ClientKill(ctx context.Context, ipPort string) *StatusCmd {
 // as names and values in turn, such as "TYPE", "pubsub", and gives how many there were.
 // Since Redis 2.8.12, O(N) with the connections.
 func (c cmdable) ClientKillByFilter(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("client", "kill")
 	cmd.strs(keys...)
 	_ = c(ctx, cmd)
@@ -70,7 +70,7 @@ func (c cmdable) ClientKillByFilter(ctx context.Context, keys ...string) *IntCmd
 // ClientPause makes the server take no commands for a while, in whole milliseconds.
 // Since Redis 3.0, O(1).
 func (c cmdable) ClientPause(ctx context.Context, dur time.Duration) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.sub("client", "pause")
 	cmd.int(milliseconds(dur))
 	_ = c(ctx, cmd)
@@ -79,7 +79,7 @@ func (c cmdable) ClientPause(ctx context.Context, dur time.Duration) *BoolCmd {
 
 // ClientUnpause ends a ClientPause. Since Redis 6.2, O(N) with the connections.
 func (c cmdable) ClientUnpause(ctx context.Context) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.sub("client", "unpause")
 	_ = c(ctx, cmd)
 	return cmd
@@ -89,7 +89,7 @@ func (c cmdable) ClientUnpause(ctx context.Context) *BoolCmd {
 // as if its time had run out, and gives 1 if it waited, else 0. Since Redis 5.0,
 // O(log N) with the connections.
 func (c cmdable) ClientUnblock(ctx context.Context, id int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("client", "unblock")
 	cmd.int(id)
 	_ = c(ctx, cmd)
@@ -99,7 +99,7 @@ func (c cmdable) ClientUnblock(ctx context.Context, id int64) *IntCmd {
 // ClientUnblockWithError is ClientUnblock with an error for the one that waited. Since
 // Redis 5.0.
 func (c cmdable) ClientUnblockWithError(ctx context.Context, id int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("client", "unblock")
 	cmd.int(id)
 	cmd.str("error")
@@ -254,7 +254,7 @@ type ClientInfoCmd struct{ result[*ClientInfo] }
 
 // NewClientInfoCmd makes a command of its arguments, the name first.
 func NewClientInfoCmd(_ context.Context, args ...any) *ClientInfoCmd {
-	c := &ClientInfoCmd{}
+	c := roomy[ClientInfoCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -391,7 +391,7 @@ type statefulCmdable func(ctx context.Context, cmd Cmder) error
 // Auth logs in with the password of the default user. Since Redis 1.0, O(N) with the
 // passwords.
 func (c statefulCmdable) Auth(ctx context.Context, password string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("auth")
 	cmd.str(password)
 	cmd.lane = laneSession
@@ -401,7 +401,7 @@ func (c statefulCmdable) Auth(ctx context.Context, password string) *StatusCmd {
 
 // AuthACL logs in as a user. Since Redis 6.0, O(N) with the user's passwords.
 func (c statefulCmdable) AuthACL(ctx context.Context, username, password string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("auth")
 	cmd.strs(username, password)
 	cmd.lane = laneSession
@@ -411,7 +411,7 @@ func (c statefulCmdable) AuthACL(ctx context.Context, username, password string)
 
 // Select changes to another database. Since Redis 1.0, O(1).
 func (c statefulCmdable) Select(ctx context.Context, index int) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("select")
 	cmd.int(int64(index))
 	cmd.lane = laneSession
@@ -422,7 +422,7 @@ func (c statefulCmdable) Select(ctx context.Context, index int) *StatusCmd {
 // SwapDB makes two databases change places, for all connections. Since Redis 4.0,
 // O(N) with those that watch or block on keys.
 func (c statefulCmdable) SwapDB(ctx context.Context, index1, index2 int) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("swapdb")
 	cmd.int(int64(index1))
 	cmd.int(int64(index2))
@@ -432,7 +432,7 @@ func (c statefulCmdable) SwapDB(ctx context.Context, index1, index2 int) *Status
 
 // ClientSetName gives the connection a name. Since Redis 2.6.9, O(1).
 func (c statefulCmdable) ClientSetName(ctx context.Context, name string) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.sub("client", "setname")
 	cmd.str(name)
 	cmd.lane = laneSession
@@ -467,7 +467,7 @@ func (i LibraryInfo) Validate() error {
 // ClientSetInfo tells the server the library's name or version. An info that is not
 // valid is the command's error. Since Redis 7.2, O(1).
 func (c statefulCmdable) ClientSetInfo(ctx context.Context, info LibraryInfo) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("client", "setinfo")
 	switch err := info.Validate(); {
 	case err != nil:
@@ -486,7 +486,7 @@ func (c statefulCmdable) ClientSetInfo(ctx context.Context, info LibraryInfo) *S
 // connection where these are not empty. The reply describes the server. Since Redis
 // 6.0, O(1).
 func (c statefulCmdable) Hello(ctx context.Context, ver int, username, password, clientName string) *MapStringInterfaceCmd {
-	cmd := &MapStringInterfaceCmd{}
+	cmd := roomy[MapStringInterfaceCmd]()
 	cmd.begin("hello")
 	cmd.int(int64(ver))
 	if password != "" {

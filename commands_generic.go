@@ -8,7 +8,7 @@ import (
 // Del removes keys and gives how many there were. Since Redis 1.0, O(N) with the
 // keys, and with the elements of the values.
 func (c cmdable) Del(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.keys("del", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -17,7 +17,7 @@ func (c cmdable) Del(ctx context.Context, keys ...string) *IntCmd {
 // Unlink is Del, with the memory freed later by another thread of the server. Since
 // Redis 4.0, O(1) for each key.
 func (c cmdable) Unlink(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.keys("unlink", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -26,7 +26,7 @@ func (c cmdable) Unlink(ctx context.Context, keys ...string) *IntCmd {
 // Exists gives how many of keys exist; one that is named twice counts twice. Since
 // Redis 1.0, O(N) with the keys.
 func (c cmdable) Exists(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.keys("exists", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -35,7 +35,7 @@ func (c cmdable) Exists(ctx context.Context, keys ...string) *IntCmd {
 // Touch makes keys recently used, and gives how many exist. Since Redis 3.2.1, O(N)
 // with the keys.
 func (c cmdable) Touch(ctx context.Context, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.keys("touch", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -44,7 +44,7 @@ func (c cmdable) Touch(ctx context.Context, keys ...string) *IntCmd {
 // Type gives what a key holds: string, list, set, zset, hash, stream or none. Since
 // Redis 1.0, O(1).
 func (c cmdable) Type(ctx context.Context, key string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := fitting[StatusCmd](len("type"), len(key))
 	cmd.key("type", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -53,7 +53,7 @@ func (c cmdable) Type(ctx context.Context, key string) *StatusCmd {
 // Keys gives all keys that match a glob pattern. The server does nothing else
 // meanwhile; Scan is the better choice. Since Redis 1.0, O(N) with all keys.
 func (c cmdable) Keys(ctx context.Context, pattern string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("keys", pattern)
 	_ = c(ctx, cmd)
 	return cmd
@@ -61,7 +61,7 @@ func (c cmdable) Keys(ctx context.Context, pattern string) *StringSliceCmd {
 
 // RandomKey gives some key; Nil where there is none. Since Redis 1.0, O(1).
 func (c cmdable) RandomKey(ctx context.Context) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.begin("randomkey")
 	_ = c(ctx, cmd)
 	return cmd
@@ -78,7 +78,8 @@ func (c cmdable) Scan(ctx context.Context, cursor uint64, match string, count in
 // ScanType is Scan for the keys that hold the type keyType, as Type names it. Since
 // Redis 6.0.
 func (c cmdable) ScanType(ctx context.Context, cursor uint64, match string, count int64, keyType string) *ScanCmd {
-	cmd := &ScanCmd{process: c}
+	cmd := roomy[ScanCmd]()
+	cmd.process = c
 	cmd.begin("scan")
 	cmd.scanArgs(cursor, match, count)
 	if keyType != "" {
@@ -116,7 +117,7 @@ func (c cmdable) ExpireLT(ctx context.Context, key string, expiration time.Durat
 }
 
 func (c cmdable) expire(ctx context.Context, key string, d time.Duration, mode string) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("expire", key)
 	cmd.int(seconds(d))
 	cmd.opt(mode != "", mode)
@@ -127,7 +128,8 @@ func (c cmdable) expire(ctx context.Context, key string, d time.Duration, mode s
 // TTL gives the time to live in whole seconds; -1 (a nanosecond) for a key that has
 // none, -2 for a key that does not exist. Since Redis 1.0, O(1).
 func (c cmdable) TTL(ctx context.Context, key string) *DurationCmd {
-	cmd := &DurationCmd{precision: time.Second}
+	cmd := roomy[DurationCmd]()
+	cmd.precision = time.Second
 	cmd.key("ttl", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -135,7 +137,8 @@ func (c cmdable) TTL(ctx context.Context, key string) *DurationCmd {
 
 // PTTL is TTL in milliseconds. Since Redis 2.6, O(1).
 func (c cmdable) PTTL(ctx context.Context, key string) *DurationCmd {
-	cmd := &DurationCmd{precision: time.Millisecond}
+	cmd := roomy[DurationCmd]()
+	cmd.precision = time.Millisecond
 	cmd.key("pttl", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -144,7 +147,7 @@ func (c cmdable) PTTL(ctx context.Context, key string) *DurationCmd {
 // ExpireAt sets when key expires, in whole seconds; a time that has passed removes
 // it. It tells whether the key exists. Since Redis 1.2, O(1).
 func (c cmdable) ExpireAt(ctx context.Context, key string, tm time.Time) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("expireat", key)
 	cmd.int(tm.Unix())
 	_ = c(ctx, cmd)
@@ -155,7 +158,8 @@ func (c cmdable) ExpireAt(ctx context.Context, key string, tm time.Time) *BoolCm
 // nanosecond) for a key that does not expire, -2 for one that does not exist. Since
 // Redis 7.0, O(1).
 func (c cmdable) ExpireTime(ctx context.Context, key string) *DurationCmd {
-	cmd := &DurationCmd{precision: time.Second}
+	cmd := roomy[DurationCmd]()
+	cmd.precision = time.Second
 	cmd.key("expiretime", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -163,7 +167,7 @@ func (c cmdable) ExpireTime(ctx context.Context, key string) *DurationCmd {
 
 // PExpire is Expire in whole milliseconds, at least one. Since Redis 2.6, O(1).
 func (c cmdable) PExpire(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("pexpire", key)
 	cmd.int(milliseconds(expiration))
 	_ = c(ctx, cmd)
@@ -172,7 +176,7 @@ func (c cmdable) PExpire(ctx context.Context, key string, expiration time.Durati
 
 // PExpireAt is ExpireAt in whole milliseconds. Since Redis 2.6, O(1).
 func (c cmdable) PExpireAt(ctx context.Context, key string, tm time.Time) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("pexpireat", key)
 	cmd.int(tm.UnixMilli())
 	_ = c(ctx, cmd)
@@ -181,7 +185,8 @@ func (c cmdable) PExpireAt(ctx context.Context, key string, tm time.Time) *BoolC
 
 // PExpireTime is ExpireTime in whole milliseconds. Since Redis 7.0, O(1).
 func (c cmdable) PExpireTime(ctx context.Context, key string) *DurationCmd {
-	cmd := &DurationCmd{precision: time.Millisecond}
+	cmd := roomy[DurationCmd]()
+	cmd.precision = time.Millisecond
 	cmd.key("pexpiretime", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -190,7 +195,7 @@ func (c cmdable) PExpireTime(ctx context.Context, key string) *DurationCmd {
 // Persist removes the time to live, and tells whether there was one. Since Redis 2.2,
 // O(1).
 func (c cmdable) Persist(ctx context.Context, key string) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("persist", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -199,7 +204,7 @@ func (c cmdable) Persist(ctx context.Context, key string) *BoolCmd {
 // Rename gives key another name and replaces what has that name. An error of the
 // server says that there is no key. Since Redis 1.0, O(1).
 func (c cmdable) Rename(ctx context.Context, key, newkey string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("rename", key)
 	cmd.str(newkey)
 	_ = c(ctx, cmd)
@@ -209,7 +214,7 @@ func (c cmdable) Rename(ctx context.Context, key, newkey string) *StatusCmd {
 // RenameNX is Rename if nothing has the new name, and tells whether it did. Since
 // Redis 1.0, O(1).
 func (c cmdable) RenameNX(ctx context.Context, key, newkey string) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("renamenx", key)
 	cmd.str(newkey)
 	_ = c(ctx, cmd)
@@ -220,7 +225,7 @@ func (c cmdable) RenameNX(ctx context.Context, key, newkey string) *BoolCmd {
 // did, else 0. replace says whether it may replace a value. Since Redis 6.2, O(N) with
 // the elements of the value.
 func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, replace bool) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("copy", sourceKey)
 	cmd.str(destKey)
 	cmd.optInt(true, "db", int64(db))
@@ -232,7 +237,7 @@ func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, re
 // Move moves key to another database, and tells whether it did. Since Redis 1.0,
 // O(1).
 func (c cmdable) Move(ctx context.Context, key string, db int) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("move", key)
 	cmd.int(int64(db))
 	_ = c(ctx, cmd)
@@ -243,7 +248,7 @@ func (c cmdable) Move(ctx context.Context, key string, db int) *BoolCmd {
 // two servers may be silent. The command has a connection of its own. Since Redis
 // 2.6, O(N) with the elements of the value.
 func (c cmdable) Migrate(ctx context.Context, host, port, key string, db int, timeout time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("migrate")
 	cmd.strs(host, port, key)
 	cmd.int(int64(db))
@@ -256,7 +261,7 @@ func (c cmdable) Migrate(ctx context.Context, host, port, key string, db int, ti
 // Dump gives the value of key in the form that Restore takes; Nil where there is
 // none. Since Redis 2.6, O(N) with the elements of the value.
 func (c cmdable) Dump(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("dump", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -266,7 +271,7 @@ func (c cmdable) Dump(ctx context.Context, key string) *StringCmd {
 // milliseconds, 0 for ever. An error of the server says that the key exists. Since
 // Redis 2.6, O(N) with the elements of the value.
 func (c cmdable) Restore(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("restore", key)
 	cmd.int(milliseconds(ttl))
 	cmd.str(value)
@@ -276,7 +281,7 @@ func (c cmdable) Restore(ctx context.Context, key string, ttl time.Duration, val
 
 // RestoreReplace is Restore, also where the key exists. Since Redis 3.0.
 func (c cmdable) RestoreReplace(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("restore", key)
 	cmd.int(milliseconds(ttl))
 	cmd.strs(value, "replace")
@@ -287,7 +292,7 @@ func (c cmdable) RestoreReplace(ctx context.Context, key string, ttl time.Durati
 // ObjectEncoding gives how the server stores the value of key; Nil where there is
 // none. Since Redis 2.2.3, O(1).
 func (c cmdable) ObjectEncoding(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.sub("object", "encoding")
 	cmd.str(key)
 	_ = c(ctx, cmd)
@@ -297,7 +302,7 @@ func (c cmdable) ObjectEncoding(ctx context.Context, key string) *StringCmd {
 // ObjectFreq gives how often key is used, on a logarithmic scale; Nil where there is
 // none. The server must have an LFU policy for its memory. Since Redis 4.0, O(1).
 func (c cmdable) ObjectFreq(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("object", "freq")
 	cmd.str(key)
 	_ = c(ctx, cmd)
@@ -307,7 +312,8 @@ func (c cmdable) ObjectFreq(ctx context.Context, key string) *IntCmd {
 // ObjectIdleTime gives for how long key was not used, in whole seconds; Nil where
 // there is none. Since Redis 2.2.3, O(1).
 func (c cmdable) ObjectIdleTime(ctx context.Context, key string) *DurationCmd {
-	cmd := &DurationCmd{precision: time.Second}
+	cmd := roomy[DurationCmd]()
+	cmd.precision = time.Second
 	cmd.sub("object", "idletime")
 	cmd.str(key)
 	_ = c(ctx, cmd)
@@ -317,7 +323,7 @@ func (c cmdable) ObjectIdleTime(ctx context.Context, key string) *DurationCmd {
 // ObjectRefCount gives how often the server refers to the value of key; Nil where
 // there is none. Since Redis 2.2.3, O(1).
 func (c cmdable) ObjectRefCount(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("object", "refcount")
 	cmd.str(key)
 	_ = c(ctx, cmd)
@@ -361,7 +367,7 @@ func (c *baseCmd) sort(name, key string, s *Sort) {
 // Sort gives the elements of a list, set or sorted set in order. Since Redis 1.0,
 // O(N+M*log(M)) with all elements and those returned.
 func (c cmdable) Sort(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.sort("sort", key, sort)
 	_ = c(ctx, cmd)
 	return cmd
@@ -370,7 +376,7 @@ func (c cmdable) Sort(ctx context.Context, key string, sort *Sort) *StringSliceC
 // SortRO is Sort for replicas, which take no command that could write. Since Redis
 // 7.0.
 func (c cmdable) SortRO(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.sort("sort_ro", key, sort)
 	_ = c(ctx, cmd)
 	return cmd
@@ -378,7 +384,7 @@ func (c cmdable) SortRO(ctx context.Context, key string, sort *Sort) *StringSlic
 
 // SortStore is Sort with the result stored as a list, and its length as the reply.
 func (c cmdable) SortStore(ctx context.Context, key, store string, sort *Sort) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sort("sort", key, sort)
 	if store != "" {
 		cmd.strs("store", store)
@@ -389,7 +395,7 @@ func (c cmdable) SortStore(ctx context.Context, key, store string, sort *Sort) *
 
 // SortInterfaces is Sort where the values that are got may be missing: nil for those.
 func (c cmdable) SortInterfaces(ctx context.Context, key string, sort *Sort) *SliceCmd {
-	cmd := &SliceCmd{}
+	cmd := roomy[SliceCmd]()
 	cmd.sort("sort", key, sort)
 	_ = c(ctx, cmd)
 	return cmd

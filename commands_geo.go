@@ -72,7 +72,7 @@ func (q *GeoRadiusQuery) parts() geoParts {
 // GeoAdd adds places to a sorted set, or moves them, and gives how many are new. Since
 // Redis 3.2, O(log N) for each.
 func (c cmdable) GeoAdd(ctx context.Context, key string, geoLocation ...*GeoLocation) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("geoadd", key)
 	for _, l := range geoLocation {
 		cmd.float(l.Longitude)
@@ -86,7 +86,7 @@ func (c cmdable) GeoAdd(ctx context.Context, key string, geoLocation ...*GeoLoca
 // GeoPos gives where places are; nil for those that are not there. Since Redis 3.2,
 // O(1) for each.
 func (c cmdable) GeoPos(ctx context.Context, key string, members ...string) *GeoPosCmd {
-	cmd := &GeoPosCmd{}
+	cmd := roomy[GeoPosCmd]()
 	cmd.key("geopos", key)
 	cmd.strs(members...)
 	_ = c(ctx, cmd)
@@ -96,7 +96,7 @@ func (c cmdable) GeoPos(ctx context.Context, key string, members ...string) *Geo
 // GeoDist gives the distance of two places in a unit: m, km, ft or mi, empty for km;
 // Nil where one is not there. Since Redis 3.2, O(1).
 func (c cmdable) GeoDist(ctx context.Context, key, member1, member2, unit string) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("geodist", key)
 	cmd.strs(member1, member2, unitOr(unit))
 	_ = c(ctx, cmd)
@@ -106,7 +106,7 @@ func (c cmdable) GeoDist(ctx context.Context, key, member1, member2, unit string
 // GeoHash gives the Geohash strings of places; empty for those that are not there.
 // Since Redis 3.2, O(1) for each.
 func (c cmdable) GeoHash(ctx context.Context, key string, members ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("geohash", key)
 	cmd.strs(members...)
 	_ = c(ctx, cmd)
@@ -116,7 +116,8 @@ func (c cmdable) GeoHash(ctx context.Context, key string, members ...string) *St
 // GeoRadius gives the places in a circle; the query must not store. Since Redis 3.2.10,
 // O(N + log M) with the places around and those in the circle. GeoSearch replaces it.
 func (c cmdable) GeoRadius(ctx context.Context, key string, longitude, latitude float64, query *GeoRadiusQuery) *GeoLocationCmd {
-	cmd := &GeoLocationCmd{parts: query.parts()}
+	cmd := roomy[GeoLocationCmd]()
+	cmd.parts = query.parts()
 	cmd.key("georadius_ro", key)
 	cmd.float(longitude)
 	cmd.float(latitude)
@@ -131,7 +132,7 @@ func (c cmdable) GeoRadius(ctx context.Context, key string, longitude, latitude 
 // GeoRadiusStore stores the places in a circle, and gives how many there are. Since
 // Redis 3.2. GeoSearchStore replaces it.
 func (c cmdable) GeoRadiusStore(ctx context.Context, key string, longitude, latitude float64, query *GeoRadiusQuery) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("georadius", key)
 	cmd.float(longitude)
 	cmd.float(latitude)
@@ -145,7 +146,8 @@ func (c cmdable) GeoRadiusStore(ctx context.Context, key string, longitude, lati
 
 // GeoRadiusByMember is GeoRadius around a place. Since Redis 3.2.10.
 func (c cmdable) GeoRadiusByMember(ctx context.Context, key, member string, query *GeoRadiusQuery) *GeoLocationCmd {
-	cmd := &GeoLocationCmd{parts: query.parts()}
+	cmd := roomy[GeoLocationCmd]()
+	cmd.parts = query.parts()
 	cmd.key("georadiusbymember_ro", key)
 	cmd.str(member)
 	cmd.geoRadius(query)
@@ -158,7 +160,7 @@ func (c cmdable) GeoRadiusByMember(ctx context.Context, key, member string, quer
 
 // GeoRadiusByMemberStore is GeoRadiusStore around a place. Since Redis 3.2.
 func (c cmdable) GeoRadiusByMemberStore(ctx context.Context, key, member string, query *GeoRadiusQuery) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("georadiusbymember", key)
 	cmd.str(member)
 	cmd.geoRadius(query)
@@ -245,7 +247,7 @@ func (c *baseCmd) geoSearchLocation(q *GeoSearchLocationQuery) {
 // GeoSearch gives the names of places in a circle or a box. Since Redis 6.2, O(N +
 // log M) with the places around and those inside.
 func (c cmdable) GeoSearch(ctx context.Context, key string, q *GeoSearchQuery) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("geosearch", key)
 	cmd.geoSearch(q)
 	_ = c(ctx, cmd)
@@ -255,7 +257,8 @@ func (c cmdable) GeoSearch(ctx context.Context, key string, q *GeoSearchQuery) *
 // GeoSearchLocation is GeoSearch with positions, distances and hashes. Since Redis
 // 6.2.
 func (c cmdable) GeoSearchLocation(ctx context.Context, key string, q *GeoSearchLocationQuery) *GeoSearchLocationCmd {
-	cmd := &GeoSearchLocationCmd{parts: q.parts()}
+	cmd := roomy[GeoSearchLocationCmd]()
+	cmd.parts = q.parts()
 	cmd.key("geosearch", key)
 	cmd.geoSearchLocation(q)
 	_ = c(ctx, cmd)
@@ -265,7 +268,7 @@ func (c cmdable) GeoSearchLocation(ctx context.Context, key string, q *GeoSearch
 // GeoSearchStore stores the result of a search in store, and gives how many places it
 // has. Since Redis 6.2.
 func (c cmdable) GeoSearchStore(ctx context.Context, key, store string, q *GeoSearchStoreQuery) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("geosearchstore", store)
 	cmd.str(key)
 	cmd.geoSearch(&q.GeoSearchQuery)
@@ -281,7 +284,7 @@ type GeoPosCmd struct{ result[[]*GeoPos] }
 
 // NewGeoPosCmd makes a command of its arguments, the name first.
 func NewGeoPosCmd(_ context.Context, args ...any) *GeoPosCmd {
-	c := &GeoPosCmd{}
+	c := roomy[GeoPosCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -359,7 +362,8 @@ type GeoLocationCmd struct {
 // NewGeoLocationCmd makes a command of its arguments, the name first, to which those of
 // the query are added.
 func NewGeoLocationCmd(_ context.Context, q *GeoRadiusQuery, args ...any) *GeoLocationCmd {
-	c := &GeoLocationCmd{parts: q.parts()}
+	c := roomy[GeoLocationCmd]()
+	c.parts = q.parts()
 	c.beginArgs(args)
 	c.geoRadius(q)
 	return c
@@ -379,7 +383,8 @@ type GeoSearchLocationCmd struct {
 // NewGeoSearchLocationCmd makes a command of its arguments, the name first; the query
 // says what its reply has.
 func NewGeoSearchLocationCmd(_ context.Context, opt *GeoSearchLocationQuery, args ...any) *GeoSearchLocationCmd {
-	c := &GeoSearchLocationCmd{parts: opt.parts()}
+	c := roomy[GeoSearchLocationCmd]()
+	c.parts = opt.parts()
 	c.beginArgs(args)
 	return c
 }
@@ -390,9 +395,11 @@ func (c *GeoSearchLocationCmd) readReply(r *resp.Reader) (err error) {
 }
 
 // NewGeoPosCmdResult makes a command that is answered already; see NewCmdResult.
-func NewGeoPosCmdResult(val []*GeoPos, err error) *GeoPosCmd { return answered(&GeoPosCmd{}, val, err) }
+func NewGeoPosCmdResult(val []*GeoPos, err error) *GeoPosCmd {
+	return answered(roomy[GeoPosCmd](), val, err)
+}
 
 // NewGeoLocationCmdResult makes a command that is answered already; see NewCmdResult.
 func NewGeoLocationCmdResult(val []GeoLocation, err error) *GeoLocationCmd {
-	return answered(&GeoLocationCmd{}, val, err)
+	return answered(roomy[GeoLocationCmd](), val, err)
 }

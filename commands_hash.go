@@ -8,7 +8,7 @@ import (
 // HGet gives the value of a field; Nil where the key or the field does not exist.
 // Since Redis 2.0, O(1).
 func (c cmdable) HGet(ctx context.Context, key, field string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := fitting[StringCmd](len("hget"), len(key), len(field))
 	cmd.key("hget", key)
 	cmd.str(field)
 	_ = c(ctx, cmd)
@@ -18,7 +18,7 @@ func (c cmdable) HGet(ctx context.Context, key, field string) *StringCmd {
 // HMGet gives the values of fields in their order, each a string, or nil where there
 // is none. Since Redis 2.0, O(N) with the fields.
 func (c cmdable) HMGet(ctx context.Context, key string, fields ...string) *SliceCmd {
-	cmd := &SliceCmd{}
+	cmd := roomy[SliceCmd]()
 	cmd.key("hmget", key)
 	cmd.strs(fields...)
 	_ = c(ctx, cmd)
@@ -28,7 +28,7 @@ func (c cmdable) HMGet(ctx context.Context, key string, fields ...string) *Slice
 // HGetAll gives all fields with their values; none for a key that does not exist.
 // Since Redis 2.0, O(N) with the fields.
 func (c cmdable) HGetAll(ctx context.Context, key string) *MapStringStringCmd {
-	cmd := &MapStringStringCmd{}
+	cmd := fitting[MapStringStringCmd](len("hgetall"), len(key))
 	cmd.key("hgetall", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -36,7 +36,7 @@ func (c cmdable) HGetAll(ctx context.Context, key string) *MapStringStringCmd {
 
 // HKeys gives the names of all fields. Since Redis 2.0, O(N) with the fields.
 func (c cmdable) HKeys(ctx context.Context, key string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("hkeys", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -44,7 +44,7 @@ func (c cmdable) HKeys(ctx context.Context, key string) *StringSliceCmd {
 
 // HVals gives the values of all fields. Since Redis 2.0, O(N) with the fields.
 func (c cmdable) HVals(ctx context.Context, key string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("hvals", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -53,7 +53,7 @@ func (c cmdable) HVals(ctx context.Context, key string) *StringSliceCmd {
 // HLen gives the number of fields, 0 for a key that does not exist. Since Redis 2.0,
 // O(1).
 func (c cmdable) HLen(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("hlen"), len(key))
 	cmd.key("hlen", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -62,7 +62,7 @@ func (c cmdable) HLen(ctx context.Context, key string) *IntCmd {
 // HStrLen gives the length of a field's value in bytes, 0 where there is none. Since
 // Redis 3.2, O(1).
 func (c cmdable) HStrLen(ctx context.Context, key, field string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("hstrlen", key)
 	cmd.str(field)
 	_ = c(ctx, cmd)
@@ -71,7 +71,7 @@ func (c cmdable) HStrLen(ctx context.Context, key, field string) *IntCmd {
 
 // HExists tells whether a field exists. Since Redis 2.0, O(1).
 func (c cmdable) HExists(ctx context.Context, key, field string) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("hexists", key)
 	cmd.str(field)
 	_ = c(ctx, cmd)
@@ -89,7 +89,7 @@ func (c cmdable) HExists(ctx context.Context, key, field string) *BoolCmd {
 //
 // Since Redis 4.0 (a single field: 2.0), O(N) with the fields.
 func (c cmdable) HSet(ctx context.Context, key string, values ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("hset", key)
 	cmd.expand(values)
 	_ = c(ctx, cmd)
@@ -98,7 +98,7 @@ func (c cmdable) HSet(ctx context.Context, key string, values ...any) *IntCmd {
 
 // HMSet is HSet without the number of new fields. Since Redis 2.0; HSet replaces it.
 func (c cmdable) HMSet(ctx context.Context, key string, values ...any) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("hmset", key)
 	cmd.expand(values)
 	_ = c(ctx, cmd)
@@ -108,7 +108,7 @@ func (c cmdable) HMSet(ctx context.Context, key string, values ...any) *BoolCmd 
 // HSetNX sets a field that does not exist, and tells whether it did. Since Redis 2.0,
 // O(1).
 func (c cmdable) HSetNX(ctx context.Context, key, field string, value any) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("hsetnx", key)
 	cmd.str(field)
 	cmd.arg(value)
@@ -119,7 +119,7 @@ func (c cmdable) HSetNX(ctx context.Context, key, field string, value any) *Bool
 // HDel removes fields and gives how many there were. Since Redis 2.0, O(N) with the
 // fields.
 func (c cmdable) HDel(ctx context.Context, key string, fields ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("hdel", key)
 	cmd.strs(fields...)
 	_ = c(ctx, cmd)
@@ -129,7 +129,7 @@ func (c cmdable) HDel(ctx context.Context, key string, fields ...string) *IntCmd
 // HIncrBy adds incr to the number in a field, which counts from 0 where there is
 // none, and gives the sum. Since Redis 2.0, O(1).
 func (c cmdable) HIncrBy(ctx context.Context, key, field string, incr int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("hincrby", key)
 	cmd.str(field)
 	cmd.int(incr)
@@ -139,7 +139,7 @@ func (c cmdable) HIncrBy(ctx context.Context, key, field string, incr int64) *In
 
 // HIncrByFloat is HIncrBy for numbers with a fraction. Since Redis 2.6, O(1).
 func (c cmdable) HIncrByFloat(ctx context.Context, key, field string, incr float64) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("hincrbyfloat", key)
 	cmd.str(field)
 	cmd.float(incr)
@@ -150,7 +150,8 @@ func (c cmdable) HIncrByFloat(ctx context.Context, key, field string, incr float
 // HScan gives a page of names and values in turn; see Scan. Since Redis 2.8, O(1) for
 // a page.
 func (c cmdable) HScan(ctx context.Context, key string, cursor uint64, match string, count int64) *ScanCmd {
-	cmd := &ScanCmd{process: c}
+	cmd := roomy[ScanCmd]()
+	cmd.process = c
 	cmd.key("hscan", key)
 	cmd.scanArgs(cursor, match, count)
 	_ = c(ctx, cmd)
@@ -159,7 +160,8 @@ func (c cmdable) HScan(ctx context.Context, key string, cursor uint64, match str
 
 // HScanNoValues is HScan with the names only. Since Redis 7.4.
 func (c cmdable) HScanNoValues(ctx context.Context, key string, cursor uint64, match string, count int64) *ScanCmd {
-	cmd := &ScanCmd{process: c}
+	cmd := roomy[ScanCmd]()
+	cmd.process = c
 	cmd.key("hscan", key)
 	cmd.scanArgs(cursor, match, count)
 	cmd.str("novalues")
@@ -171,7 +173,7 @@ func (c cmdable) HScanNoValues(ctx context.Context, key string, cursor uint64, m
 // exactly that many, the same one possibly several times. Since Redis 6.2, O(N) with
 // the fields returned.
 func (c cmdable) HRandField(ctx context.Context, key string, count int) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("hrandfield", key)
 	cmd.int(int64(count))
 	_ = c(ctx, cmd)
@@ -180,7 +182,7 @@ func (c cmdable) HRandField(ctx context.Context, key string, count int) *StringS
 
 // HRandFieldWithValues is HRandField with the values. Since Redis 6.2.
 func (c cmdable) HRandFieldWithValues(ctx context.Context, key string, count int) *KeyValueSliceCmd {
-	cmd := &KeyValueSliceCmd{}
+	cmd := roomy[KeyValueSliceCmd]()
 	cmd.key("hrandfield", key)
 	cmd.int(int64(count))
 	cmd.str("withvalues")
@@ -208,7 +210,7 @@ func (c *baseCmd) fields(fields []string) {
 }
 
 func (c cmdable) hexpire(ctx context.Context, name, key string, v int64, a HExpireArgs, fields []string) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.key(name, key)
 	cmd.int(v)
 	switch {
@@ -227,7 +229,7 @@ func (c cmdable) hexpire(ctx context.Context, name, key string, v int64, a HExpi
 }
 
 func (c cmdable) hfields(ctx context.Context, name, key string, fields []string) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.key(name, key)
 	cmd.fields(fields)
 	_ = c(ctx, cmd)
@@ -357,7 +359,7 @@ type HSetEXOptions struct {
 // HGetDel gives the values of fields and removes them; the empty string for those
 // that do not exist. Since Redis 8.0, O(N) with the fields.
 func (c cmdable) HGetDel(ctx context.Context, key string, fields ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("hgetdel", key)
 	cmd.fields(fields)
 	_ = c(ctx, cmd)
@@ -372,7 +374,7 @@ func (c cmdable) HGetEX(ctx context.Context, key string, fields ...string) *Stri
 
 // HGetEXWithArgs is HGetEX, and sets the fields' time to live. Since Redis 8.0.
 func (c cmdable) HGetEXWithArgs(ctx context.Context, key string, options *HGetEXOptions, fields ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("hgetex", key)
 	if options != nil {
 		cmd.expiration(&ExpirationOption{Mode: ExpirationMode(options.ExpirationType), Value: options.ExpirationVal})
@@ -391,7 +393,7 @@ func (c cmdable) HSetEX(ctx context.Context, key string, fieldsAndValues ...stri
 // HSetEXWithArgs is HSetEX with a time to live and a condition; it gives 0 if that was
 // not met. Since Redis 8.0.
 func (c cmdable) HSetEXWithArgs(ctx context.Context, key string, options *HSetEXOptions, fieldsAndValues ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("hsetex", key)
 	if options != nil {
 		cmd.opt(options.Condition != "", string(options.Condition))
@@ -410,7 +412,7 @@ func (c cmdable) HSetEXWithArgs(ctx context.Context, key string, options *HSetEX
 // a Tx or in a pipeline that does all of it. Since Redis 8.10, O(N*log(N)) with the
 // fields.
 func (c cmdable) HImportPrepare(ctx context.Context, fieldset string, fields ...string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("himport", "prepare")
 	cmd.str(fieldset)
 	cmd.strs(fields...)
@@ -423,7 +425,7 @@ func (c cmdable) HImportPrepare(ctx context.Context, fieldset string, fields ...
 // connection knows from HImportPrepare, in their order. Since Redis 8.10, O(N) with
 // the fields.
 func (c cmdable) HImportSet(ctx context.Context, key, fieldset string, values ...any) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("himport", "set")
 	cmd.strs(key, fieldset)
 	cmd.expand(values)
@@ -435,7 +437,7 @@ func (c cmdable) HImportSet(ctx context.Context, key, fieldset string, values ..
 // HImportDiscard makes the connection forget a fieldset, and gives 1 if there was
 // one, else 0. Since Redis 8.10.
 func (c cmdable) HImportDiscard(ctx context.Context, fieldset string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("himport", "discard")
 	cmd.str(fieldset)
 	cmd.lane = laneSession
@@ -446,7 +448,7 @@ func (c cmdable) HImportDiscard(ctx context.Context, fieldset string) *IntCmd {
 // HImportDiscardAll makes the connection forget all fieldsets, and gives how many
 // there were. Since Redis 8.10.
 func (c cmdable) HImportDiscardAll(ctx context.Context) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("himport", "discardall")
 	cmd.lane = laneSession
 	_ = c(ctx, cmd)

@@ -41,7 +41,7 @@ func (c cmdable) RPushX(ctx context.Context, key string, values ...any) *IntCmd 
 }
 
 func (c cmdable) push(ctx context.Context, name, key string, values []any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key(name, key)
 	cmd.expand(values)
 	_ = c(ctx, cmd)
@@ -51,7 +51,7 @@ func (c cmdable) push(ctx context.Context, name, key string, values []any) *IntC
 // LPop takes the first value from the list; Nil where there is none. Since Redis 1.0,
 // O(1).
 func (c cmdable) LPop(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := fitting[StringCmd](len("lpop"), len(key))
 	cmd.key("lpop", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -60,7 +60,7 @@ func (c cmdable) LPop(ctx context.Context, key string) *StringCmd {
 // RPop takes the last value from the list; Nil where there is none. Since Redis 1.0,
 // O(1).
 func (c cmdable) RPop(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := fitting[StringCmd](len("rpop"), len(key))
 	cmd.key("rpop", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -69,7 +69,7 @@ func (c cmdable) RPop(ctx context.Context, key string) *StringCmd {
 // LPopCount takes up to count values from the front of the list; Nil where the list
 // does not exist. Since Redis 6.2, O(N) with the values.
 func (c cmdable) LPopCount(ctx context.Context, key string, count int) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := fitting[StringSliceCmd](len("lpop"), len(key))
 	cmd.key("lpop", key)
 	cmd.int(int64(count))
 	_ = c(ctx, cmd)
@@ -79,7 +79,7 @@ func (c cmdable) LPopCount(ctx context.Context, key string, count int) *StringSl
 // RPopCount takes up to count values from the end of the list, the last one first;
 // Nil where the list does not exist. Since Redis 6.2, O(N) with the values.
 func (c cmdable) RPopCount(ctx context.Context, key string, count int) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := fitting[StringSliceCmd](len("rpop"), len(key))
 	cmd.key("rpop", key)
 	cmd.int(int64(count))
 	_ = c(ctx, cmd)
@@ -91,7 +91,7 @@ func (c cmdable) RPopCount(ctx context.Context, key string, count int) *StringSl
 // has run out. The command has a connection of its own. Since Redis 2.0 (fractions
 // of seconds since 6.0), O(N) with the keys.
 func (c cmdable) BLPop(ctx context.Context, timeout time.Duration, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.keys("blpop", keys)
 	cmd.block(timeout)
 	_ = c(ctx, cmd)
@@ -100,7 +100,7 @@ func (c cmdable) BLPop(ctx context.Context, timeout time.Duration, keys ...strin
 
 // BRPop is BLPop for the last value. Since Redis 2.0.
 func (c cmdable) BRPop(ctx context.Context, timeout time.Duration, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.keys("brpop", keys)
 	cmd.block(timeout)
 	_ = c(ctx, cmd)
@@ -110,7 +110,7 @@ func (c cmdable) BRPop(ctx context.Context, timeout time.Duration, keys ...strin
 // LLen gives the length of the list, 0 for a key that does not exist. Since Redis
 // 1.0, O(1).
 func (c cmdable) LLen(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("llen"), len(key))
 	cmd.key("llen", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -119,7 +119,7 @@ func (c cmdable) LLen(ctx context.Context, key string) *IntCmd {
 // LRange gives the values from start to stop, both included; negative positions count
 // from the end. Since Redis 1.0, O(S+N) with the distance to start and the values.
 func (c cmdable) LRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("lrange", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -131,7 +131,7 @@ func (c cmdable) LRange(ctx context.Context, key string, start, stop int64) *Str
 // most for timeout, 0 for ever; Nil when the time has run out. Since Redis 2.2, O(1);
 // BLMove replaces it.
 func (c cmdable) BRPopLPush(ctx context.Context, source, destination string, timeout time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("brpoplpush", source)
 	cmd.str(destination)
 	cmd.block(timeout)
@@ -142,7 +142,7 @@ func (c cmdable) BRPopLPush(ctx context.Context, source, destination string, tim
 // RPopLPush moves the last value of source to the front of destination, and gives it;
 // Nil where there is none. Since Redis 1.2, O(1); LMove replaces it.
 func (c cmdable) RPopLPush(ctx context.Context, source, destination string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("rpoplpush", source)
 	cmd.str(destination)
 	_ = c(ctx, cmd)
@@ -152,7 +152,7 @@ func (c cmdable) RPopLPush(ctx context.Context, source, destination string) *Str
 // LMove moves a value from one end of source to one end of destination, and gives it;
 // Nil where there is none. The ends are LEFT or RIGHT. Since Redis 6.2, O(1).
 func (c cmdable) LMove(ctx context.Context, source, destination, srcpos, destpos string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("lmove", source)
 	cmd.strs(destination, srcpos, destpos)
 	_ = c(ctx, cmd)
@@ -162,7 +162,7 @@ func (c cmdable) LMove(ctx context.Context, source, destination, srcpos, destpos
 // BLMove is LMove, and waits for a value at most for timeout, 0 for ever; Nil when the
 // time has run out. Since Redis 6.2, O(1).
 func (c cmdable) BLMove(ctx context.Context, source, destination, srcpos, destpos string, timeout time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("blmove", source)
 	cmd.strs(destination, srcpos, destpos)
 	cmd.block(timeout)
@@ -217,7 +217,7 @@ func (c *baseCmd) lmovem(a LMoveMArgs) {
 // LMoveM is LMove for several values, which it gives in the order of destination; Nil
 // where there are none. Since Redis 8.10, O(N) with the values.
 func (c cmdable) LMoveM(ctx context.Context, source, destination, srcpos, destpos string, args LMoveMArgs) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("lmovem", source)
 	cmd.strs(destination, srcpos, destpos)
 	cmd.lmovem(args)
@@ -228,7 +228,7 @@ func (c cmdable) LMoveM(ctx context.Context, source, destination, srcpos, destpo
 // BLMoveM is LMoveM, and waits for the values at most for timeout, 0 for ever; Nil
 // when the time has run out. Since Redis 8.10.
 func (c cmdable) BLMoveM(ctx context.Context, source, destination, srcpos, destpos string, timeout time.Duration, args LMoveMArgs) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("blmovem", source)
 	cmd.strs(destination, srcpos, destpos)
 	cmd.block(timeout)
@@ -241,7 +241,7 @@ func (c cmdable) BLMoveM(ctx context.Context, source, destination, srcpos, destp
 // has any. The reply is the key and the values; Nil where all are empty. Since Redis
 // 7.0, O(N+M) with the keys and the values.
 func (c cmdable) LMPop(ctx context.Context, direction string, count int64, keys ...string) *KeyValuesCmd {
-	cmd := &KeyValuesCmd{}
+	cmd := roomy[KeyValuesCmd]()
 	cmd.begin("lmpop")
 	cmd.numKeys(keys)
 	cmd.str(direction)
@@ -253,7 +253,7 @@ func (c cmdable) LMPop(ctx context.Context, direction string, count int64, keys 
 // BLMPop is LMPop, and waits for a value at most for timeout, 0 for ever; Nil when the
 // time has run out. Since Redis 7.0.
 func (c cmdable) BLMPop(ctx context.Context, timeout time.Duration, direction string, count int64, keys ...string) *KeyValuesCmd {
-	cmd := &KeyValuesCmd{}
+	cmd := roomy[KeyValuesCmd]()
 	cmd.begin("blmpop")
 	cmd.block(timeout)
 	cmd.numKeys(keys)
@@ -266,7 +266,7 @@ func (c cmdable) BLMPop(ctx context.Context, timeout time.Duration, direction st
 // LIndex gives the value at a position, which counts from the end if negative; Nil
 // where there is none. Since Redis 1.0, O(N) with the distance from the nearer end.
 func (c cmdable) LIndex(ctx context.Context, key string, index int64) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("lindex", key)
 	cmd.int(index)
 	_ = c(ctx, cmd)
@@ -277,7 +277,7 @@ func (c cmdable) LIndex(ctx context.Context, key string, index int64) *StringCmd
 // BEFORE or AFTER. It gives the new length, -1 without pivot, 0 without list. Since
 // Redis 2.2, O(N) with the distance of pivot.
 func (c cmdable) LInsert(ctx context.Context, key, op string, pivot, value any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("linsert", key)
 	cmd.str(op)
 	cmd.arg(pivot)
@@ -308,7 +308,7 @@ type LPosArgs struct {
 // LPos gives the position of value in the list; Nil where it is not. Since Redis
 // 6.0.6, O(N) with the values.
 func (c cmdable) LPos(ctx context.Context, key, value string, args LPosArgs) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("lpos", key)
 	cmd.str(value)
 	cmd.optInt(args.Rank != 0, "rank", args.Rank)
@@ -320,7 +320,7 @@ func (c cmdable) LPos(ctx context.Context, key, value string, args LPosArgs) *In
 // LPosCount gives up to count positions of value in the list; with count 0, all.
 // Since Redis 6.0.6, O(N) with the values.
 func (c cmdable) LPosCount(ctx context.Context, key, value string, count int64, args LPosArgs) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.key("lpos", key)
 	cmd.str(value)
 	cmd.optInt(true, "count", count)
@@ -333,7 +333,7 @@ func (c cmdable) LPosCount(ctx context.Context, key, value string, count int64, 
 // LRem removes values that are value: the first count ones, the last -count ones, all
 // for 0. It gives how many there were. Since Redis 1.0, O(N) with the values.
 func (c cmdable) LRem(ctx context.Context, key string, count int64, value any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("lrem", key)
 	cmd.int(count)
 	cmd.arg(value)
@@ -345,7 +345,7 @@ func (c cmdable) LRem(ctx context.Context, key string, count int64, value any) *
 // error of the server says that there is none. Since Redis 1.0, O(N) with the distance
 // from the nearer end.
 func (c cmdable) LSet(ctx context.Context, key string, index int64, value any) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("lset", key)
 	cmd.int(index)
 	cmd.arg(value)
@@ -356,7 +356,7 @@ func (c cmdable) LSet(ctx context.Context, key string, index int64, value any) *
 // LTrim removes all but the values from start to stop, both included; negative
 // positions count from the end. Since Redis 1.0, O(N) with the values removed.
 func (c cmdable) LTrim(ctx context.Context, key string, start, stop int64) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("ltrim", key)
 	cmd.int(start)
 	cmd.int(stop)

@@ -10,7 +10,7 @@ import (
 
 // Ping asks the server for a sign of life, which is PONG. Since Redis 1.0, O(1).
 func (c cmdable) Ping(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("ping")
 	_ = c(ctx, cmd)
 	return cmd
@@ -18,7 +18,7 @@ func (c cmdable) Ping(ctx context.Context) *StatusCmd {
 
 // Echo gives message back. Since Redis 1.0, O(1).
 func (c cmdable) Echo(ctx context.Context, message any) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.begin("echo")
 	cmd.arg(message)
 	_ = c(ctx, cmd)
@@ -27,7 +27,7 @@ func (c cmdable) Echo(ctx context.Context, message any) *StringCmd {
 
 // Time gives the server's time. Since Redis 2.6, O(1).
 func (c cmdable) Time(ctx context.Context) *TimeCmd {
-	cmd := &TimeCmd{}
+	cmd := roomy[TimeCmd]()
 	cmd.begin("time")
 	_ = c(ctx, cmd)
 	return cmd
@@ -35,7 +35,7 @@ func (c cmdable) Time(ctx context.Context) *TimeCmd {
 
 // DBSize gives the number of keys of the database. Since Redis 1.0, O(1).
 func (c cmdable) DBSize(ctx context.Context) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("dbsize")
 	_ = c(ctx, cmd)
 	return cmd
@@ -43,7 +43,7 @@ func (c cmdable) DBSize(ctx context.Context) *IntCmd {
 
 // FlushAll removes all keys of all databases. Since Redis 1.0, O(N) with the keys.
 func (c cmdable) FlushAll(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("flushall")
 	_ = c(ctx, cmd)
 	return cmd
@@ -51,7 +51,7 @@ func (c cmdable) FlushAll(ctx context.Context) *StatusCmd {
 
 // FlushAllAsync is FlushAll, with the memory freed later. Since Redis 4.0.
 func (c cmdable) FlushAllAsync(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("flushall", "async")
 	_ = c(ctx, cmd)
 	return cmd
@@ -59,7 +59,7 @@ func (c cmdable) FlushAllAsync(ctx context.Context) *StatusCmd {
 
 // FlushDB removes all keys of the database. Since Redis 1.0, O(N) with the keys.
 func (c cmdable) FlushDB(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("flushdb")
 	_ = c(ctx, cmd)
 	return cmd
@@ -67,7 +67,7 @@ func (c cmdable) FlushDB(ctx context.Context) *StatusCmd {
 
 // FlushDBAsync is FlushDB, with the memory freed later. Since Redis 4.0.
 func (c cmdable) FlushDBAsync(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("flushdb", "async")
 	_ = c(ctx, cmd)
 	return cmd
@@ -76,7 +76,7 @@ func (c cmdable) FlushDBAsync(ctx context.Context) *StatusCmd {
 // Info gives what the server says about itself, or some sections of it, as text:
 // lines "name:value" under headings "# Section". Since Redis 1.0, O(1).
 func (c cmdable) Info(ctx context.Context, sections ...string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.keys("info", sections)
 	_ = c(ctx, cmd)
 	return cmd
@@ -89,7 +89,7 @@ type InfoCmd struct {
 
 // NewInfoCmd makes a command of its arguments, the name first.
 func NewInfoCmd(_ context.Context, args ...any) *InfoCmd {
-	c := &InfoCmd{}
+	c := roomy[InfoCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -125,7 +125,7 @@ func (c *InfoCmd) readReply(r *resp.Reader) error {
 
 // InfoMap is Info as a map: section, name, value.
 func (c cmdable) InfoMap(ctx context.Context, sections ...string) *InfoCmd {
-	cmd := &InfoCmd{}
+	cmd := roomy[InfoCmd]()
 	cmd.keys("info", sections)
 	_ = c(ctx, cmd)
 	return cmd
@@ -134,7 +134,7 @@ func (c cmdable) InfoMap(ctx context.Context, sections ...string) *InfoCmd {
 // ConfigGet gives the settings whose names match a glob pattern. Since Redis 2.0, O(N)
 // with the settings.
 func (c cmdable) ConfigGet(ctx context.Context, parameter string) *MapStringStringCmd {
-	cmd := &MapStringStringCmd{}
+	cmd := roomy[MapStringStringCmd]()
 	cmd.sub("config", "get")
 	cmd.str(parameter)
 	_ = c(ctx, cmd)
@@ -143,7 +143,7 @@ func (c cmdable) ConfigGet(ctx context.Context, parameter string) *MapStringStri
 
 // ConfigSet changes a setting. Since Redis 2.0, O(1).
 func (c cmdable) ConfigSet(ctx context.Context, parameter, value string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("config", "set")
 	cmd.strs(parameter, value)
 	_ = c(ctx, cmd)
@@ -152,7 +152,7 @@ func (c cmdable) ConfigSet(ctx context.Context, parameter, value string) *Status
 
 // ConfigResetStat sets the counters of Info to zero. Since Redis 2.0, O(1).
 func (c cmdable) ConfigResetStat(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("config", "resetstat")
 	_ = c(ctx, cmd)
 	return cmd
@@ -160,7 +160,7 @@ func (c cmdable) ConfigResetStat(ctx context.Context) *StatusCmd {
 
 // ConfigRewrite writes the settings to the server's file. Since Redis 2.8, O(1).
 func (c cmdable) ConfigRewrite(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("config", "rewrite")
 	_ = c(ctx, cmd)
 	return cmd
@@ -169,7 +169,7 @@ func (c cmdable) ConfigRewrite(ctx context.Context) *StatusCmd {
 // Save writes the data to disk. The server does nothing else meanwhile. Since Redis
 // 1.0, O(N) with the keys.
 func (c cmdable) Save(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("save")
 	_ = c(ctx, cmd)
 	return cmd
@@ -177,7 +177,7 @@ func (c cmdable) Save(ctx context.Context) *StatusCmd {
 
 // BgSave starts to write the data to disk. Since Redis 1.0, O(1).
 func (c cmdable) BgSave(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("bgsave")
 	_ = c(ctx, cmd)
 	return cmd
@@ -185,7 +185,7 @@ func (c cmdable) BgSave(ctx context.Context) *StatusCmd {
 
 // BgRewriteAOF starts to write the append-only file anew. Since Redis 1.0, O(1).
 func (c cmdable) BgRewriteAOF(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("bgrewriteaof")
 	_ = c(ctx, cmd)
 	return cmd
@@ -194,7 +194,7 @@ func (c cmdable) BgRewriteAOF(ctx context.Context) *StatusCmd {
 // LastSave gives when the data was written to disk, in seconds since 1970. Since
 // Redis 1.0, O(1).
 func (c cmdable) LastSave(ctx context.Context) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("lastsave")
 	_ = c(ctx, cmd)
 	return cmd
@@ -204,7 +204,7 @@ func (c cmdable) LastSave(ctx context.Context) *IntCmd {
 // none. samples is how many elements are looked at, 0 all; without it, the server's
 // default. Since Redis 4.0, O(N) with the samples.
 func (c cmdable) MemoryUsage(ctx context.Context, key string, samples ...int) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("memory", "usage")
 	cmd.str(key)
 	switch len(samples) {
@@ -221,7 +221,7 @@ func (c cmdable) MemoryUsage(ctx context.Context, key string, samples ...int) *I
 // DebugObject gives what the server knows about the value of key, as text. Since
 // Redis 1.0, O(1).
 func (c cmdable) DebugObject(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.sub("debug", "object")
 	cmd.str(key)
 	_ = c(ctx, cmd)
@@ -233,7 +233,7 @@ func (c cmdable) DebugObject(ctx context.Context, key string) *StringCmd {
 // the writes of the same connection only, so it belongs on a Conn or at the end of a
 // pipeline. Since Redis 3.0, O(1).
 func (c cmdable) Wait(ctx context.Context, numSlaves int, timeout time.Duration) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("wait")
 	cmd.int(int64(numSlaves))
 	cmd.int(milliseconds(timeout))
@@ -245,7 +245,7 @@ func (c cmdable) Wait(ctx context.Context, numSlaves int, timeout time.Duration)
 // WaitAOF is Wait for writes that are on disk: on numLocal (0 or 1) this server, and
 // numSlaves replicas. It gives both numbers. Since Redis 7.2, O(1).
 func (c cmdable) WaitAOF(ctx context.Context, numLocal, numSlaves int, timeout time.Duration) *IntSliceCmd {
-	cmd := &IntSliceCmd{}
+	cmd := roomy[IntSliceCmd]()
 	cmd.begin("waitaof")
 	cmd.int(int64(numLocal))
 	cmd.int(int64(numSlaves))
@@ -261,7 +261,7 @@ func (c cmdable) WaitAOF(ctx context.Context, numLocal, numSlaves int, timeout t
 // this server (in a cluster, not at the others). Since Redis 2.0, O(N+M) with them and
 // with all patterns.
 func (c cmdable) Publish(ctx context.Context, channel string, message any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("publish", channel)
 	cmd.arg(message)
 	_ = c(ctx, cmd)
@@ -271,7 +271,7 @@ func (c cmdable) Publish(ctx context.Context, channel string, message any) *IntC
 // SPublish is Publish for a sharded channel, which in a cluster belongs to a slot as a
 // key does. Since Redis 7.0, O(N) with the listeners.
 func (c cmdable) SPublish(ctx context.Context, channel string, message any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("spublish", channel)
 	cmd.arg(message)
 	_ = c(ctx, cmd)
@@ -281,7 +281,7 @@ func (c cmdable) SPublish(ctx context.Context, channel string, message any) *Int
 // PubSubChannels gives the channels that somebody listens to, of those that match a
 // glob pattern; empty for all. Since Redis 2.8, O(N) with the channels.
 func (c cmdable) PubSubChannels(ctx context.Context, pattern string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.sub("pubsub", "channels")
 	cmd.opt(pattern != "", pattern)
 	_ = c(ctx, cmd)
@@ -291,7 +291,7 @@ func (c cmdable) PubSubChannels(ctx context.Context, pattern string) *StringSlic
 // PubSubNumSub gives how many listen to each of channels, patterns not counted. Since
 // Redis 2.8, O(N) with the channels asked for.
 func (c cmdable) PubSubNumSub(ctx context.Context, channels ...string) *MapStringIntCmd {
-	cmd := &MapStringIntCmd{}
+	cmd := roomy[MapStringIntCmd]()
 	cmd.sub("pubsub", "numsub")
 	cmd.strs(channels...)
 	_ = c(ctx, cmd)
@@ -301,7 +301,7 @@ func (c cmdable) PubSubNumSub(ctx context.Context, channels ...string) *MapStrin
 // PubSubNumPat gives how many different patterns are listened to. Since Redis 2.8,
 // O(1).
 func (c cmdable) PubSubNumPat(ctx context.Context) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("pubsub", "numpat")
 	_ = c(ctx, cmd)
 	return cmd
@@ -309,7 +309,7 @@ func (c cmdable) PubSubNumPat(ctx context.Context) *IntCmd {
 
 // PubSubShardChannels is PubSubChannels for sharded channels. Since Redis 7.0.
 func (c cmdable) PubSubShardChannels(ctx context.Context, pattern string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.sub("pubsub", "shardchannels")
 	cmd.opt(pattern != "", pattern)
 	_ = c(ctx, cmd)
@@ -318,7 +318,7 @@ func (c cmdable) PubSubShardChannels(ctx context.Context, pattern string) *Strin
 
 // PubSubShardNumSub is PubSubNumSub for sharded channels. Since Redis 7.0.
 func (c cmdable) PubSubShardNumSub(ctx context.Context, channels ...string) *MapStringIntCmd {
-	cmd := &MapStringIntCmd{}
+	cmd := roomy[MapStringIntCmd]()
 	cmd.sub("pubsub", "shardnumsub")
 	cmd.strs(channels...)
 	_ = c(ctx, cmd)

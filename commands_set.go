@@ -5,7 +5,7 @@ import "context"
 // SAdd adds members to the set and gives how many are new. Since Redis 1.0 (several
 // since 2.4), O(N) with the members.
 func (c cmdable) SAdd(ctx context.Context, key string, members ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("sadd", key)
 	cmd.expand(members)
 	_ = c(ctx, cmd)
@@ -15,7 +15,7 @@ func (c cmdable) SAdd(ctx context.Context, key string, members ...any) *IntCmd {
 // SRem removes members from the set and gives how many there were. Since Redis 1.0
 // (several since 2.4), O(N) with the members.
 func (c cmdable) SRem(ctx context.Context, key string, members ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("srem", key)
 	cmd.expand(members)
 	_ = c(ctx, cmd)
@@ -25,7 +25,7 @@ func (c cmdable) SRem(ctx context.Context, key string, members ...any) *IntCmd {
 // SMembers gives all members in no particular order. Since Redis 1.0, O(N) with the
 // members.
 func (c cmdable) SMembers(ctx context.Context, key string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("smembers", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -33,7 +33,7 @@ func (c cmdable) SMembers(ctx context.Context, key string) *StringSliceCmd {
 
 // SMembersMap is SMembers with a Go map as the set.
 func (c cmdable) SMembersMap(ctx context.Context, key string) *StringStructMapCmd {
-	cmd := &StringStructMapCmd{}
+	cmd := roomy[StringStructMapCmd]()
 	cmd.key("smembers", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -42,7 +42,7 @@ func (c cmdable) SMembersMap(ctx context.Context, key string) *StringStructMapCm
 // SCard gives the number of members, 0 for a key that does not exist. Since Redis
 // 1.0, O(1).
 func (c cmdable) SCard(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("scard"), len(key))
 	cmd.key("scard", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -50,7 +50,7 @@ func (c cmdable) SCard(ctx context.Context, key string) *IntCmd {
 
 // SIsMember tells whether member is in the set. Since Redis 1.0, O(1).
 func (c cmdable) SIsMember(ctx context.Context, key string, member any) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("sismember", key)
 	cmd.arg(member)
 	_ = c(ctx, cmd)
@@ -60,7 +60,7 @@ func (c cmdable) SIsMember(ctx context.Context, key string, member any) *BoolCmd
 // SMIsMember tells for each of members whether it is in the set. Since Redis 6.2,
 // O(N) with the members asked for.
 func (c cmdable) SMIsMember(ctx context.Context, key string, members ...any) *BoolSliceCmd {
-	cmd := &BoolSliceCmd{}
+	cmd := roomy[BoolSliceCmd]()
 	cmd.key("smismember", key)
 	cmd.expand(members)
 	_ = c(ctx, cmd)
@@ -70,7 +70,7 @@ func (c cmdable) SMIsMember(ctx context.Context, key string, members ...any) *Bo
 // SMove moves member from one set to another, and tells whether it was there. Since
 // Redis 1.0, O(1).
 func (c cmdable) SMove(ctx context.Context, source, destination string, member any) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("smove", source)
 	cmd.str(destination)
 	cmd.arg(member)
@@ -81,7 +81,7 @@ func (c cmdable) SMove(ctx context.Context, source, destination string, member a
 // SPop takes a random member from the set; Nil where there is none. Since Redis 1.0,
 // O(1).
 func (c cmdable) SPop(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("spop", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -90,7 +90,7 @@ func (c cmdable) SPop(ctx context.Context, key string) *StringCmd {
 // SPopN takes up to count random members from the set. Since Redis 3.2, O(N) with the
 // members returned.
 func (c cmdable) SPopN(ctx context.Context, key string, count int64) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("spop", key)
 	cmd.int(count)
 	_ = c(ctx, cmd)
@@ -99,7 +99,7 @@ func (c cmdable) SPopN(ctx context.Context, key string, count int64) *StringSlic
 
 // SRandMember gives a random member; Nil where there is none. Since Redis 1.0, O(1).
 func (c cmdable) SRandMember(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("srandmember", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -109,7 +109,7 @@ func (c cmdable) SRandMember(ctx context.Context, key string) *StringCmd {
 // many, the same one possibly several times. Since Redis 2.6, O(N) with the members
 // returned.
 func (c cmdable) SRandMemberN(ctx context.Context, key string, count int64) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("srandmember", key)
 	cmd.int(count)
 	_ = c(ctx, cmd)
@@ -118,7 +118,8 @@ func (c cmdable) SRandMemberN(ctx context.Context, key string, count int64) *Str
 
 // SScan gives a page of members; see Scan. Since Redis 2.8, O(1) for a page.
 func (c cmdable) SScan(ctx context.Context, key string, cursor uint64, match string, count int64) *ScanCmd {
-	cmd := &ScanCmd{process: c}
+	cmd := roomy[ScanCmd]()
+	cmd.process = c
 	cmd.key("sscan", key)
 	cmd.scanArgs(cursor, match, count)
 	_ = c(ctx, cmd)
@@ -128,7 +129,7 @@ func (c cmdable) SScan(ctx context.Context, key string, cursor uint64, match str
 // SDiff gives the members of the first set that are in none of the others. Since
 // Redis 1.0, O(N) with the members of all.
 func (c cmdable) SDiff(ctx context.Context, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.keys("sdiff", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -137,7 +138,7 @@ func (c cmdable) SDiff(ctx context.Context, keys ...string) *StringSliceCmd {
 // SDiffStore stores the result of SDiff in destination, and gives its size. Since
 // Redis 1.0.
 func (c cmdable) SDiffStore(ctx context.Context, destination string, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("sdiffstore", destination)
 	cmd.strs(keys...)
 	_ = c(ctx, cmd)
@@ -152,7 +153,7 @@ type SDiffCardOptions struct {
 // SDiffCard gives the size of the result of SDiff; options may be nil. Since Redis
 // 8.10.
 func (c cmdable) SDiffCard(ctx context.Context, options *SDiffCardOptions, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("sdiffcard")
 	cmd.numKeys(keys)
 	if options != nil {
@@ -165,7 +166,7 @@ func (c cmdable) SDiffCard(ctx context.Context, options *SDiffCardOptions, keys 
 // SInter gives the members that are in all sets. Since Redis 1.0, O(N*M) with the
 // members of the smallest set and the number of sets.
 func (c cmdable) SInter(ctx context.Context, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.keys("sinter", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -174,7 +175,7 @@ func (c cmdable) SInter(ctx context.Context, keys ...string) *StringSliceCmd {
 // SInterStore stores the result of SInter in destination, and gives its size. Since
 // Redis 1.0.
 func (c cmdable) SInterStore(ctx context.Context, destination string, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("sinterstore", destination)
 	cmd.strs(keys...)
 	_ = c(ctx, cmd)
@@ -184,7 +185,7 @@ func (c cmdable) SInterStore(ctx context.Context, destination string, keys ...st
 // SInterCard gives the size of the result of SInter, counting no further than limit;
 // 0: all. Since Redis 7.0.
 func (c cmdable) SInterCard(ctx context.Context, limit int64, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("sintercard")
 	cmd.numKeys(keys)
 	cmd.optInt(true, "limit", limit)
@@ -195,7 +196,7 @@ func (c cmdable) SInterCard(ctx context.Context, limit int64, keys ...string) *I
 // SUnion gives the members that are in any of the sets. Since Redis 1.0, O(N) with
 // the members of all.
 func (c cmdable) SUnion(ctx context.Context, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.keys("sunion", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -204,7 +205,7 @@ func (c cmdable) SUnion(ctx context.Context, keys ...string) *StringSliceCmd {
 // SUnionStore stores the result of SUnion in destination, and gives its size. Since
 // Redis 1.0.
 func (c cmdable) SUnionStore(ctx context.Context, destination string, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("sunionstore", destination)
 	cmd.strs(keys...)
 	_ = c(ctx, cmd)
@@ -220,7 +221,7 @@ type SUnionCardOptions struct {
 // SUnionCard gives the size of the result of SUnion; options may be nil. Since Redis
 // 8.10.
 func (c cmdable) SUnionCard(ctx context.Context, options *SUnionCardOptions, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("sunioncard")
 	cmd.numKeys(keys)
 	if options != nil {

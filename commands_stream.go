@@ -39,7 +39,7 @@ type XAddArgs struct {
 // XAdd adds a message to a stream and gives its ID; Nil if NoMkStream was in the way.
 // Since Redis 5.0, O(1), and O(N) with the messages trimmed.
 func (c cmdable) XAdd(ctx context.Context, a *XAddArgs) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("xadd", a.Stream)
 	cmd.opt(a.NoMkStream, "nomkstream")
 	cmd.opt(a.Mode != "", a.Mode)
@@ -87,7 +87,7 @@ func (c *baseCmd) trim(maxLen int64, minID string, approx bool, limit int64) {
 }
 
 func (c cmdable) xtrim(ctx context.Context, key string, maxLen int64, minID string, approx bool, limit int64, mode string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("xtrim", key)
 	cmd.trim(maxLen, minID, approx, limit)
 	cmd.opt(mode != "", mode)
@@ -144,7 +144,7 @@ func (c cmdable) XTrimMinIDApproxMode(ctx context.Context, key, minID string, li
 
 // XDel removes messages and gives how many there were. Since Redis 5.0, O(1) for each.
 func (c cmdable) XDel(ctx context.Context, stream string, ids ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("xdel", stream)
 	cmd.strs(ids...)
 	_ = c(ctx, cmd)
@@ -154,7 +154,7 @@ func (c cmdable) XDel(ctx context.Context, stream string, ids ...string) *IntCmd
 // XDelEx is XDel with a mode (see XAddArgs.Mode). For each ID it gives 1 removed, -1
 // no such message, 2 not removed because groups still know it. Since Redis 8.2.
 func (c cmdable) XDelEx(ctx context.Context, stream, mode string, ids ...string) *SliceCmd {
-	cmd := &SliceCmd{}
+	cmd := roomy[SliceCmd]()
 	cmd.key("xdelex", stream)
 	cmd.opt(mode != "", mode)
 	cmd.str("ids")
@@ -166,14 +166,14 @@ func (c cmdable) XDelEx(ctx context.Context, stream, mode string, ids ...string)
 // XLen gives the number of messages, 0 for a key that does not exist. Since Redis 5.0,
 // O(1).
 func (c cmdable) XLen(ctx context.Context, stream string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("xlen", stream)
 	_ = c(ctx, cmd)
 	return cmd
 }
 
 func (c cmdable) xrange(ctx context.Context, name, stream, from, to string, limited bool, count int64) *XMessageSliceCmd {
-	cmd := &XMessageSliceCmd{}
+	cmd := roomy[XMessageSliceCmd]()
 	cmd.key(name, stream)
 	cmd.strs(from, to)
 	cmd.optInt(limited, "count", count)
@@ -237,7 +237,7 @@ func (c *baseCmd) waitFor(d time.Duration) {
 // that none came in time. If it may wait, it has a connection of its own. Since Redis
 // 5.0, O(N) with the messages.
 func (c cmdable) XRead(ctx context.Context, a *XReadArgs) *XStreamSliceCmd {
-	cmd := &XStreamSliceCmd{}
+	cmd := roomy[XStreamSliceCmd]()
 	cmd.begin("xread")
 	cmd.readLimits(a.Count, a.MaxCount, a.MaxSize)
 	cmd.waitFor(a.Block)
@@ -264,7 +264,7 @@ func (c cmdable) XReadStreams(ctx context.Context, streams ...string) *XStreamSl
 // there is, 0 all. An error of the server says that there is no stream, or that there
 // is the group. Since Redis 5.0, O(1).
 func (c cmdable) XGroupCreate(ctx context.Context, stream, group, start string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "create")
 	cmd.strs(stream, group, start)
 	_ = c(ctx, cmd)
@@ -274,7 +274,7 @@ func (c cmdable) XGroupCreate(ctx context.Context, stream, group, start string) 
 // XGroupCreateMkStream is XGroupCreate, and makes the stream if there is none. Since
 // Redis 5.0.
 func (c cmdable) XGroupCreateMkStream(ctx context.Context, stream, group, start string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "create")
 	cmd.strs(stream, group, start, "mkstream")
 	_ = c(ctx, cmd)
@@ -283,7 +283,7 @@ func (c cmdable) XGroupCreateMkStream(ctx context.Context, stream, group, start 
 
 // XGroupSetID makes a group read on after an ID. Since Redis 5.0, O(1).
 func (c cmdable) XGroupSetID(ctx context.Context, stream, group, start string) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "setid")
 	cmd.strs(stream, group, start)
 	_ = c(ctx, cmd)
@@ -293,7 +293,7 @@ func (c cmdable) XGroupSetID(ctx context.Context, stream, group, start string) *
 // XGroupDestroy removes a group, and gives 1 if there was one, else 0. Since Redis 5.0,
 // O(N) with its pending messages.
 func (c cmdable) XGroupDestroy(ctx context.Context, stream, group string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "destroy")
 	cmd.strs(stream, group)
 	_ = c(ctx, cmd)
@@ -303,7 +303,7 @@ func (c cmdable) XGroupDestroy(ctx context.Context, stream, group string) *IntCm
 // XGroupCreateConsumer makes a consumer of a group, and gives 1 if it is new, else 0.
 // Since Redis 6.2, O(1).
 func (c cmdable) XGroupCreateConsumer(ctx context.Context, stream, group, consumer string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "createconsumer")
 	cmd.strs(stream, group, consumer)
 	_ = c(ctx, cmd)
@@ -313,7 +313,7 @@ func (c cmdable) XGroupCreateConsumer(ctx context.Context, stream, group, consum
 // XGroupDelConsumer removes a consumer of a group together with its pending messages,
 // and gives how many it had. Since Redis 5.0, O(1).
 func (c cmdable) XGroupDelConsumer(ctx context.Context, stream, group, consumer string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "delconsumer")
 	cmd.strs(stream, group, consumer)
 	_ = c(ctx, cmd)
@@ -343,7 +343,7 @@ type XReadGroupArgs struct {
 // It is not sent again by itself if its reply is lost: the messages are pending then,
 // and are read with an ID instead of >. Since Redis 5.0, O(N) with the messages.
 func (c cmdable) XReadGroup(ctx context.Context, a *XReadGroupArgs) *XStreamSliceCmd {
-	cmd := &XStreamSliceCmd{}
+	cmd := roomy[XStreamSliceCmd]()
 	cmd.begin("xreadgroup")
 	cmd.strs("group", a.Group, a.Consumer)
 	cmd.readLimits(a.Count, a.MaxCount, a.MaxSize)
@@ -359,7 +359,7 @@ func (c cmdable) XReadGroup(ctx context.Context, a *XReadGroupArgs) *XStreamSlic
 // XAck acknowledges messages, and gives how many were pending. Since Redis 5.0, O(1)
 // for each.
 func (c cmdable) XAck(ctx context.Context, stream, group string, ids ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("xack", stream)
 	cmd.str(group)
 	cmd.strs(ids...)
@@ -369,7 +369,7 @@ func (c cmdable) XAck(ctx context.Context, stream, group string, ids ...string) 
 
 // XAckDel is XAck and XDelEx in one. Since Redis 8.2.
 func (c cmdable) XAckDel(ctx context.Context, stream, group, mode string, ids ...string) *SliceCmd {
-	cmd := &SliceCmd{}
+	cmd := roomy[SliceCmd]()
 	cmd.key("xackdel", stream)
 	cmd.str(group)
 	cmd.opt(mode != "", mode)
@@ -400,7 +400,7 @@ type XNackArgs struct {
 // XNack gives pending messages back to their group, and gives how many. Since Redis
 // 8.8, O(1) for each.
 func (c cmdable) XNack(ctx context.Context, a *XNackArgs) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("xnack", a.Stream)
 	cmd.strs(a.Group, a.Mode, "ids")
 	cmd.numKeys(a.IDs)
@@ -416,7 +416,7 @@ func (c cmdable) XNack(ctx context.Context, a *XNackArgs) *IntCmd {
 // XPending gives an overview of the pending messages of a group. Since Redis 5.0, O(N)
 // with the consumers.
 func (c cmdable) XPending(ctx context.Context, stream, group string) *XPendingCmd {
-	cmd := &XPendingCmd{}
+	cmd := roomy[XPendingCmd]()
 	cmd.key("xpending", stream)
 	cmd.str(group)
 	_ = c(ctx, cmd)
@@ -437,7 +437,7 @@ type XPendingExtArgs struct {
 // XPendingExt gives the pending messages of a group. Since Redis 5.0, O(N) with the
 // messages.
 func (c cmdable) XPendingExt(ctx context.Context, a *XPendingExtArgs) *XPendingExtCmd {
-	cmd := &XPendingExtCmd{}
+	cmd := roomy[XPendingExtCmd]()
 	cmd.key("xpending", a.Stream)
 	cmd.str(a.Group)
 	cmd.optInt(a.Idle != 0, "idle", milliseconds(a.Idle))
@@ -468,7 +468,7 @@ func (c *baseCmd) xclaim(a *XClaimArgs) {
 // XClaim makes pending messages those of another consumer, and gives them. Since Redis
 // 5.0, O(log N) for each.
 func (c cmdable) XClaim(ctx context.Context, a *XClaimArgs) *XMessageSliceCmd {
-	cmd := &XMessageSliceCmd{}
+	cmd := roomy[XMessageSliceCmd]()
 	cmd.xclaim(a)
 	_ = c(ctx, cmd)
 	return cmd
@@ -477,7 +477,7 @@ func (c cmdable) XClaim(ctx context.Context, a *XClaimArgs) *XMessageSliceCmd {
 // XClaimJustID is XClaim with the IDs only, and does not count as a delivery. Since
 // Redis 5.0.
 func (c cmdable) XClaimJustID(ctx context.Context, a *XClaimArgs) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.xclaim(a)
 	cmd.str("justid")
 	_ = c(ctx, cmd)
@@ -506,7 +506,7 @@ func (c *baseCmd) xautoclaim(a *XAutoClaimArgs) {
 // XAutoClaim is XClaim for the messages that are pending for long. It gives them, and
 // the ID to start at next, 0-0 at the end. Since Redis 6.2, O(1) for a small count.
 func (c cmdable) XAutoClaim(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimCmd {
-	cmd := &XAutoClaimCmd{}
+	cmd := roomy[XAutoClaimCmd]()
 	cmd.xautoclaim(a)
 	_ = c(ctx, cmd)
 	return cmd
@@ -515,7 +515,7 @@ func (c cmdable) XAutoClaim(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimC
 // XAutoClaimWithDeleted is XAutoClaim that also gives the IDs of those messages that no
 // longer exist and are not pending any more. Since Redis 7.0.
 func (c cmdable) XAutoClaimWithDeleted(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimWithDeletedCmd {
-	cmd := &XAutoClaimWithDeletedCmd{}
+	cmd := roomy[XAutoClaimWithDeletedCmd]()
 	cmd.xautoclaim(a)
 	_ = c(ctx, cmd)
 	return cmd
@@ -524,7 +524,7 @@ func (c cmdable) XAutoClaimWithDeleted(ctx context.Context, a *XAutoClaimArgs) *
 // XAutoClaimJustID is XAutoClaim with the IDs only, and does not count as a delivery.
 // Since Redis 6.2.
 func (c cmdable) XAutoClaimJustID(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimJustIDCmd {
-	cmd := &XAutoClaimJustIDCmd{}
+	cmd := roomy[XAutoClaimJustIDCmd]()
 	cmd.xautoclaim(a)
 	cmd.str("justid")
 	_ = c(ctx, cmd)
@@ -557,7 +557,7 @@ func (c cmdable) XInfoStream(ctx context.Context, key string) *XInfoStreamCmd {
 // XInfoStreamFull describes a stream with its groups and count of its messages and
 // pending ones, 0 for the server's default. Since Redis 6.0, O(N) with those.
 func (c cmdable) XInfoStreamFull(ctx context.Context, key string, count int) *XInfoStreamFullCmd {
-	cmd := &XInfoStreamFullCmd{}
+	cmd := roomy[XInfoStreamFullCmd]()
 	cmd.sub("xinfo", "stream")
 	cmd.strs(key, "full")
 	cmd.optInt(count > 0, "count", int64(count))
@@ -575,7 +575,7 @@ type XCfgSetArgs struct {
 // XCfgSet sets how the server finds out that a message was added before; see
 // XAddArgs.ProducerID. Since Redis 8.6, O(1).
 func (c cmdable) XCfgSet(ctx context.Context, a *XCfgSetArgs) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("xcfgset", a.Stream)
 	cmd.optInt(a.Duration > 0, "idmp-duration", a.Duration)
 	cmd.optInt(a.MaxSize > 0, "idmp-maxsize", a.MaxSize)

@@ -43,10 +43,18 @@ func (c *baseCmd) ttl(d time.Duration) {
 	}
 }
 
+// ttlRoom is how many bytes ttl appends, or a few more.
+func ttlRoom(d time.Duration) int {
+	if d == 0 {
+		return 0
+	}
+	return len("$2\r\nex\r\n$8\r\n12345678\r\n")
+}
+
 // Get gives the value of key; Nil where there is none. An error of the server says
 // that the key holds no string. Since Redis 1.0, O(1).
 func (c cmdable) Get(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := fitting[StringCmd](len("get"), len(key))
 	cmd.key("get", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -56,7 +64,7 @@ func (c cmdable) Get(ctx context.Context, key string) *StringCmd {
 // KeepTTL for as long as the key would have lived. Below a second, the server is
 // told milliseconds. Since Redis 1.0 (KeepTTL since 6.0), O(1).
 func (c cmdable) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := fitting[StatusCmd](len("set"), len(key), argSize(value)+ttlRoom(expiration))
 	cmd.key("set", key)
 	cmd.arg(value)
 	cmd.ttl(expiration)
@@ -66,7 +74,7 @@ func (c cmdable) Set(ctx context.Context, key string, value any, expiration time
 
 // SetEx is Set for a whole number of seconds, at least one. Since Redis 2.0, O(1).
 func (c cmdable) SetEx(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("setex", key)
 	cmd.int(seconds(expiration))
 	cmd.arg(value)
@@ -77,7 +85,7 @@ func (c cmdable) SetEx(ctx context.Context, key string, value any, expiration ti
 // SetNX stores value in key if the key does not exist, and tells whether it did. For
 // expiration see Set. Since Redis 1.0, O(1).
 func (c cmdable) SetNX(ctx context.Context, key string, value any, expiration time.Duration) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	if expiration == 0 {
 		cmd.key("setnx", key)
 		cmd.arg(value)
@@ -94,7 +102,7 @@ func (c cmdable) SetNX(ctx context.Context, key string, value any, expiration ti
 // SetXX stores value in key if the key exists, and tells whether it did. For
 // expiration see Set. Since Redis 2.6.12, O(1).
 func (c cmdable) SetXX(ctx context.Context, key string, value any, expiration time.Duration) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.key("set", key)
 	cmd.arg(value)
 	cmd.ttl(expiration)
@@ -127,7 +135,7 @@ type SetArgs struct {
 // SetArgs stores value in key under the conditions of a. The reply is OK, or Nil if
 // a condition was not met; with Get, the former value. Since Redis 2.6.12, O(1).
 func (c cmdable) SetArgs(ctx context.Context, key string, value any, a SetArgs) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("set", key)
 	cmd.arg(value)
 	cmd.opt(a.KeepTTL, "keepttl")
@@ -145,7 +153,7 @@ func (c cmdable) SetArgs(ctx context.Context, key string, value any, a SetArgs) 
 // GetSet stores value in key, for ever, and gives the former value; Nil where there
 // was none. Since Redis 1.0, O(1); SetArgs with Get replaces it.
 func (c cmdable) GetSet(ctx context.Context, key string, value any) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("getset", key)
 	cmd.arg(value)
 	_ = c(ctx, cmd)
@@ -155,7 +163,7 @@ func (c cmdable) GetSet(ctx context.Context, key string, value any) *StringCmd {
 // GetEx is Get, and sets the time to live: 0 removes it, a negative one leaves it as
 // it is. Since Redis 6.2, O(1).
 func (c cmdable) GetEx(ctx context.Context, key string, expiration time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("getex", key)
 	switch {
 	case expiration > 0:
@@ -169,7 +177,7 @@ func (c cmdable) GetEx(ctx context.Context, key string, expiration time.Duration
 
 // GetDel is Get, and removes the key. Since Redis 6.2, O(1).
 func (c cmdable) GetDel(ctx context.Context, key string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := fitting[StringCmd](len("getdel"), len(key))
 	cmd.key("getdel", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -179,7 +187,7 @@ func (c cmdable) GetDel(ctx context.Context, key string) *StringCmd {
 // offsets count from the end. A key that does not exist gives the empty string.
 // Since Redis 2.4, O(N) with the bytes returned.
 func (c cmdable) GetRange(ctx context.Context, key string, start, end int64) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.key("getrange", key)
 	cmd.int(start)
 	cmd.int(end)
@@ -190,7 +198,7 @@ func (c cmdable) GetRange(ctx context.Context, key string, start, end int64) *St
 // SetRange overwrites the value from offset on, with zero bytes before it where the
 // value is shorter, and gives the new length. Since Redis 2.2, O(1) for short values.
 func (c cmdable) SetRange(ctx context.Context, key string, offset int64, value string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("setrange", key)
 	cmd.int(offset)
 	cmd.str(value)
@@ -201,7 +209,7 @@ func (c cmdable) SetRange(ctx context.Context, key string, offset int64, value s
 // Append appends value to the key's value, and gives the new length. A key that does
 // not exist becomes value. Since Redis 2.0, O(1).
 func (c cmdable) Append(ctx context.Context, key, value string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("append", key)
 	cmd.str(value)
 	_ = c(ctx, cmd)
@@ -211,7 +219,7 @@ func (c cmdable) Append(ctx context.Context, key, value string) *IntCmd {
 // StrLen gives the length of the key's value in bytes, 0 where there is none. Since
 // Redis 2.2, O(1).
 func (c cmdable) StrLen(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("strlen"), len(key))
 	cmd.key("strlen", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -221,7 +229,7 @@ func (c cmdable) StrLen(ctx context.Context, key string) *IntCmd {
 // gives the sum. An error of the server says that the value is no integer, or that
 // the sum does not fit 64 bits. Since Redis 1.0, O(1).
 func (c cmdable) Incr(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("incr"), len(key))
 	cmd.key("incr", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -229,7 +237,7 @@ func (c cmdable) Incr(ctx context.Context, key string) *IntCmd {
 
 // IncrBy is Incr with value instead of one. Since Redis 1.0, O(1).
 func (c cmdable) IncrBy(ctx context.Context, key string, value int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("incrby", key)
 	cmd.int(value)
 	_ = c(ctx, cmd)
@@ -238,7 +246,7 @@ func (c cmdable) IncrBy(ctx context.Context, key string, value int64) *IntCmd {
 
 // IncrByFloat is Incr for numbers with a fraction. Since Redis 2.6, O(1).
 func (c cmdable) IncrByFloat(ctx context.Context, key string, value float64) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("incrbyfloat", key)
 	cmd.float(value)
 	_ = c(ctx, cmd)
@@ -247,7 +255,7 @@ func (c cmdable) IncrByFloat(ctx context.Context, key string, value float64) *Fl
 
 // Decr subtracts one; see Incr. Since Redis 1.0, O(1).
 func (c cmdable) Decr(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("decr"), len(key))
 	cmd.key("decr", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -255,7 +263,7 @@ func (c cmdable) Decr(ctx context.Context, key string) *IntCmd {
 
 // DecrBy subtracts decrement; see Incr. Since Redis 1.0, O(1).
 func (c cmdable) DecrBy(ctx context.Context, key string, decrement int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("decrby", key)
 	cmd.int(decrement)
 	_ = c(ctx, cmd)
@@ -265,7 +273,7 @@ func (c cmdable) DecrBy(ctx context.Context, key string, decrement int64) *IntCm
 // MGet gives the values of keys in their order, each a string, or nil where the key
 // does not exist or holds no string. Since Redis 1.0, O(N) with the keys.
 func (c cmdable) MGet(ctx context.Context, keys ...string) *SliceCmd {
-	cmd := &SliceCmd{}
+	cmd := roomy[SliceCmd]()
 	cmd.keys("mget", keys)
 	_ = c(ctx, cmd)
 	return cmd
@@ -275,7 +283,7 @@ func (c cmdable) MGet(ctx context.Context, keys ...string) *SliceCmd {
 // []string or []any of these, a map[string]any or map[string]string, or a struct
 // whose fields have tags `redis:"key"`. Since Redis 1.0.1, O(N) with the keys.
 func (c cmdable) MSet(ctx context.Context, values ...any) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.begin("mset")
 	cmd.expand(values)
 	_ = c(ctx, cmd)
@@ -285,7 +293,7 @@ func (c cmdable) MSet(ctx context.Context, values ...any) *StatusCmd {
 // MSetNX is MSet if none of the keys exists, and tells whether it did. Since Redis
 // 1.0.1, O(N) with the keys.
 func (c cmdable) MSetNX(ctx context.Context, values ...any) *BoolCmd {
-	cmd := &BoolCmd{}
+	cmd := roomy[BoolCmd]()
 	cmd.begin("msetnx")
 	cmd.expand(values)
 	_ = c(ctx, cmd)

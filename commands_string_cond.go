@@ -77,7 +77,7 @@ func (c *baseCmd) setIf(key string, value any, mode string, match any, digest ui
 // SetIFEQ stores value in key if the key's value is matchValue; Nil if it is not. For
 // expiration see Set. Since Redis 8.4, O(1).
 func (c cmdable) SetIFEQ(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifeq", matchValue, 0, expiration)
 	_ = c(ctx, cmd)
 	return cmd
@@ -86,7 +86,7 @@ func (c cmdable) SetIFEQ(ctx context.Context, key string, value, matchValue any,
 // SetIFEQGet is SetIFEQ with the key's former value as the reply, Nil where there
 // was none. Since Redis 8.4.
 func (c cmdable) SetIFEQGet(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifeq", matchValue, 0, expiration)
 	cmd.str("get")
 	_ = c(ctx, cmd)
@@ -96,7 +96,7 @@ func (c cmdable) SetIFEQGet(ctx context.Context, key string, value, matchValue a
 // SetIFNE stores value in key if the key's value is not matchValue, or if the key
 // does not exist; Nil if it is. For expiration see Set. Since Redis 8.4, O(1).
 func (c cmdable) SetIFNE(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifne", matchValue, 0, expiration)
 	_ = c(ctx, cmd)
 	return cmd
@@ -105,7 +105,7 @@ func (c cmdable) SetIFNE(ctx context.Context, key string, value, matchValue any,
 // SetIFNEGet is SetIFNE with the key's former value as the reply, Nil where there
 // was none. Since Redis 8.4.
 func (c cmdable) SetIFNEGet(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifne", matchValue, 0, expiration)
 	cmd.str("get")
 	_ = c(ctx, cmd)
@@ -115,7 +115,7 @@ func (c cmdable) SetIFNEGet(ctx context.Context, key string, value, matchValue a
 // SetIFDEQ is SetIFEQ with the value's digest; see Digest. Since Redis 8.4, O(N) with
 // the value's length.
 func (c cmdable) SetIFDEQ(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifdeq", nil, matchDigest, expiration)
 	_ = c(ctx, cmd)
 	return cmd
@@ -123,7 +123,7 @@ func (c cmdable) SetIFDEQ(ctx context.Context, key string, value any, matchDiges
 
 // SetIFDEQGet is SetIFEQGet with the value's digest. Since Redis 8.4.
 func (c cmdable) SetIFDEQGet(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifdeq", nil, matchDigest, expiration)
 	cmd.str("get")
 	_ = c(ctx, cmd)
@@ -132,7 +132,7 @@ func (c cmdable) SetIFDEQGet(ctx context.Context, key string, value any, matchDi
 
 // SetIFDNE is SetIFNE with the value's digest. Since Redis 8.4.
 func (c cmdable) SetIFDNE(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifdne", nil, matchDigest, expiration)
 	_ = c(ctx, cmd)
 	return cmd
@@ -140,7 +140,7 @@ func (c cmdable) SetIFDNE(ctx context.Context, key string, value any, matchDiges
 
 // SetIFDNEGet is SetIFNEGet with the value's digest. Since Redis 8.4.
 func (c cmdable) SetIFDNEGet(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifdne", nil, matchDigest, expiration)
 	cmd.str("get")
 	_ = c(ctx, cmd)
@@ -159,7 +159,7 @@ type DelExArgs struct {
 // DelExArgs removes key if the condition is met, and gives 1 if it did, else 0. Since
 // Redis 8.4, O(1), O(N) with the value's length for digests.
 func (c cmdable) DelExArgs(ctx context.Context, key string, a DelExArgs) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("delex", key)
 	cmd.condition(a.Mode, a.MatchValue, a.MatchDigest)
 	_ = c(ctx, cmd)
@@ -171,7 +171,7 @@ type DigestCmd struct{ result[uint64] }
 
 // NewDigestCmd makes a command of its arguments, the name first.
 func NewDigestCmd(_ context.Context, args ...any) *DigestCmd {
-	c := &DigestCmd{}
+	c := roomy[DigestCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -193,7 +193,7 @@ func (c *DigestCmd) readReply(r *resp.Reader) error {
 // Digest gives the 64-bit XXH3 digest of the key's value; Nil where there is none.
 // Since Redis 8.4, O(N) with the value's length.
 func (c cmdable) Digest(ctx context.Context, key string) *DigestCmd {
-	cmd := &DigestCmd{}
+	cmd := roomy[DigestCmd]()
 	cmd.key("digest", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -208,7 +208,7 @@ type MSetEXArgs struct {
 // MSetEX is MSet with a condition and an expiration for all keys; it gives 1 if it
 // set them, else 0. Since Redis 8.4, O(N) with the keys.
 func (c cmdable) MSetEX(ctx context.Context, args MSetEXArgs, values ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	var pairs baseCmd // their number goes first
 	pairs.begin("msetex")
 	pairs.expand(values)
@@ -280,7 +280,7 @@ type IncrEXIntCmd struct{ result[IncrEXIntResult] }
 
 // NewIncrEXIntCmd makes a command of its arguments, the name first.
 func NewIncrEXIntCmd(_ context.Context, args ...any) *IncrEXIntCmd {
-	c := &IncrEXIntCmd{}
+	c := roomy[IncrEXIntCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -306,7 +306,7 @@ type IncrEXFloatCmd struct{ result[IncrEXFloatResult] }
 
 // NewIncrEXFloatCmd makes a command of its arguments, the name first.
 func NewIncrEXFloatCmd(_ context.Context, args ...any) *IncrEXFloatCmd {
-	c := &IncrEXFloatCmd{}
+	c := roomy[IncrEXFloatCmd]()
 	c.beginArgs(args)
 	return c
 }
@@ -330,7 +330,7 @@ func (c *IncrEXFloatCmd) readReply(r *resp.Reader) (err error) {
 // IncrEXInt adds to the number in key within bounds, and sets its expiration. Since
 // Redis 8.8, O(1).
 func (c cmdable) IncrEXInt(ctx context.Context, key string, args IncrEXIntArgs) *IncrEXIntCmd {
-	cmd := &IncrEXIntCmd{}
+	cmd := roomy[IncrEXIntCmd]()
 	cmd.key("increx", key)
 	cmd.optInt(args.HasBy, "byint", args.By)
 	cmd.optInt(args.HasLBound, "lbound", args.LBound)
@@ -344,7 +344,7 @@ func (c cmdable) IncrEXInt(ctx context.Context, key string, args IncrEXIntArgs) 
 
 // IncrEXFloat is IncrEXInt for numbers with a fraction. Since Redis 8.8, O(1).
 func (c cmdable) IncrEXFloat(ctx context.Context, key string, args IncrEXFloatArgs) *IncrEXFloatCmd {
-	cmd := &IncrEXFloatCmd{}
+	cmd := roomy[IncrEXFloatCmd]()
 	cmd.key("increx", key)
 	cmd.optFloat(true, "byfloat", args.By)
 	cmd.optFloat(args.HasLBound, "lbound", args.LBound)
@@ -367,7 +367,8 @@ type ZeroCopyStringCmd struct {
 // NewZeroCopyStringCmd makes a command of its arguments, the name first. buf belongs
 // to the command until it has been processed.
 func NewZeroCopyStringCmd(_ context.Context, buf []byte, args ...any) *ZeroCopyStringCmd {
-	c := &ZeroCopyStringCmd{into: buf}
+	c := roomy[ZeroCopyStringCmd]()
+	c.into = buf
 	c.beginArgs(args)
 	return c
 }
@@ -392,7 +393,8 @@ func (c *ZeroCopyStringCmd) readReply(r *resp.Reader) error {
 // that does not fit is an error. buf must not be used until the command has been
 // processed.
 func (c cmdable) GetToBuffer(ctx context.Context, key string, buf []byte) *ZeroCopyStringCmd {
-	cmd := &ZeroCopyStringCmd{into: buf}
+	cmd := roomy[ZeroCopyStringCmd]()
+	cmd.into = buf
 	cmd.key("get", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -401,7 +403,7 @@ func (c cmdable) GetToBuffer(ctx context.Context, key string, buf []byte) *ZeroC
 // SetFromBuffer is Set of a value without expiration. buf is copied, so it may be
 // used again at once.
 func (c cmdable) SetFromBuffer(ctx context.Context, key string, buf []byte) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.key("set", key)
 	cmd.bytes(buf)
 	_ = c(ctx, cmd)
@@ -449,7 +451,7 @@ type LCSCmd struct {
 
 // NewLCSCmd makes the command for a query.
 func NewLCSCmd(_ context.Context, q *LCSQuery) *LCSCmd {
-	c := &LCSCmd{}
+	c := roomy[LCSCmd]()
 	c.begin("lcs")
 	c.strs(q.Key1, q.Key2)
 	c.opt(q.Len, "len")

@@ -26,7 +26,7 @@ func (c cmdable) ZAdd(ctx context.Context, key string, members ...Z) *IntCmd {
 
 // ZAddArgs is ZAdd with options. Since Redis 3.0.2 (GT and LT since 6.2).
 func (c cmdable) ZAddArgs(ctx context.Context, key string, args ZAddArgs) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zadd", key)
 	cmd.zadd(args, "")
 	_ = c(ctx, cmd)
@@ -77,7 +77,7 @@ func (c cmdable) ZAddGT(ctx context.Context, key string, members ...Z) *IntCmd {
 // ZAddArgsIncr adds to the score of a member, which counts from 0 where there is
 // none, and gives the sum; Nil if a condition was not met. Since Redis 3.0.2.
 func (c cmdable) ZAddArgsIncr(ctx context.Context, key string, args ZAddArgs) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("zadd", key)
 	cmd.zadd(args, "incr")
 	_ = c(ctx, cmd)
@@ -87,7 +87,7 @@ func (c cmdable) ZAddArgsIncr(ctx context.Context, key string, args ZAddArgs) *F
 // ZIncrBy adds increment to the score of member, which counts from 0 where there is
 // none, and gives the sum. Since Redis 1.2, O(log N).
 func (c cmdable) ZIncrBy(ctx context.Context, key string, increment float64, member string) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("zincrby", key)
 	cmd.float(increment)
 	cmd.str(member)
@@ -98,7 +98,7 @@ func (c cmdable) ZIncrBy(ctx context.Context, key string, increment float64, mem
 // ZCard gives the number of members, 0 for a key that does not exist. Since Redis
 // 1.2, O(1).
 func (c cmdable) ZCard(ctx context.Context, key string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := fitting[IntCmd](len("zcard"), len(key))
 	cmd.key("zcard", key)
 	_ = c(ctx, cmd)
 	return cmd
@@ -107,7 +107,7 @@ func (c cmdable) ZCard(ctx context.Context, key string) *IntCmd {
 // ZCount gives how many members have a score from min to max, which are written as in
 // ZRangeBy. Since Redis 2.0, O(log N).
 func (c cmdable) ZCount(ctx context.Context, key, min, max string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zcount", key)
 	cmd.strs(min, max)
 	_ = c(ctx, cmd)
@@ -117,7 +117,7 @@ func (c cmdable) ZCount(ctx context.Context, key, min, max string) *IntCmd {
 // ZLexCount gives how many members are in an alphabetical range, written as for
 // ZRangeByLex. Since Redis 2.8.9, O(log N).
 func (c cmdable) ZLexCount(ctx context.Context, key, min, max string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zlexcount", key)
 	cmd.strs(min, max)
 	_ = c(ctx, cmd)
@@ -126,7 +126,7 @@ func (c cmdable) ZLexCount(ctx context.Context, key, min, max string) *IntCmd {
 
 // ZScore gives the score of member; Nil where there is none. Since Redis 1.2, O(1).
 func (c cmdable) ZScore(ctx context.Context, key, member string) *FloatCmd {
-	cmd := &FloatCmd{}
+	cmd := roomy[FloatCmd]()
 	cmd.key("zscore", key)
 	cmd.str(member)
 	_ = c(ctx, cmd)
@@ -136,7 +136,7 @@ func (c cmdable) ZScore(ctx context.Context, key, member string) *FloatCmd {
 // ZMScore gives the scores of members, 0 for those that are not there. Since Redis
 // 6.2, O(N) with the members asked for.
 func (c cmdable) ZMScore(ctx context.Context, key string, members ...string) *FloatSliceCmd {
-	cmd := &FloatSliceCmd{}
+	cmd := roomy[FloatSliceCmd]()
 	cmd.key("zmscore", key)
 	cmd.strs(members...)
 	_ = c(ctx, cmd)
@@ -146,7 +146,7 @@ func (c cmdable) ZMScore(ctx context.Context, key string, members ...string) *Fl
 // ZRank gives the rank of member by rising score, from 0; Nil where it is not there.
 // Since Redis 2.0, O(log N).
 func (c cmdable) ZRank(ctx context.Context, key, member string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zrank", key)
 	cmd.str(member)
 	_ = c(ctx, cmd)
@@ -155,7 +155,7 @@ func (c cmdable) ZRank(ctx context.Context, key, member string) *IntCmd {
 
 // ZRankWithScore is ZRank with the score. Since Redis 7.2.
 func (c cmdable) ZRankWithScore(ctx context.Context, key, member string) *RankWithScoreCmd {
-	cmd := &RankWithScoreCmd{}
+	cmd := roomy[RankWithScoreCmd]()
 	cmd.key("zrank", key)
 	cmd.strs(member, "withscore")
 	_ = c(ctx, cmd)
@@ -164,7 +164,7 @@ func (c cmdable) ZRankWithScore(ctx context.Context, key, member string) *RankWi
 
 // ZRevRank is ZRank by falling score. Since Redis 2.0.
 func (c cmdable) ZRevRank(ctx context.Context, key, member string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zrevrank", key)
 	cmd.str(member)
 	_ = c(ctx, cmd)
@@ -173,7 +173,7 @@ func (c cmdable) ZRevRank(ctx context.Context, key, member string) *IntCmd {
 
 // ZRevRankWithScore is ZRankWithScore by falling score. Since Redis 7.2.
 func (c cmdable) ZRevRankWithScore(ctx context.Context, key, member string) *RankWithScoreCmd {
-	cmd := &RankWithScoreCmd{}
+	cmd := roomy[RankWithScoreCmd]()
 	cmd.key("zrevrank", key)
 	cmd.strs(member, "withscore")
 	_ = c(ctx, cmd)
@@ -183,7 +183,7 @@ func (c cmdable) ZRevRankWithScore(ctx context.Context, key, member string) *Ran
 // ZRem removes members and gives how many there were. Since Redis 1.2 (several since
 // 2.4), O(log N) for each.
 func (c cmdable) ZRem(ctx context.Context, key string, members ...any) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zrem", key)
 	cmd.expand(members)
 	_ = c(ctx, cmd)
@@ -193,7 +193,7 @@ func (c cmdable) ZRem(ctx context.Context, key string, members ...any) *IntCmd {
 // ZRemRangeByRank removes the members from rank start to stop, both included, and
 // gives how many there were. Since Redis 2.0, O(log N + M) with those.
 func (c cmdable) ZRemRangeByRank(ctx context.Context, key string, start, stop int64) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zremrangebyrank", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -205,7 +205,7 @@ func (c cmdable) ZRemRangeByRank(ctx context.Context, key string, start, stop in
 // written as in ZRangeBy, and gives how many there were. Since Redis 1.2, O(log N + M)
 // with those.
 func (c cmdable) ZRemRangeByScore(ctx context.Context, key, min, max string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zremrangebyscore", key)
 	cmd.strs(min, max)
 	_ = c(ctx, cmd)
@@ -216,7 +216,7 @@ func (c cmdable) ZRemRangeByScore(ctx context.Context, key, min, max string) *In
 // ZRangeByLex, and gives how many there were. Since Redis 2.8.9, O(log N + M) with
 // those.
 func (c cmdable) ZRemRangeByLex(ctx context.Context, key, min, max string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zremrangebylex", key)
 	cmd.strs(min, max)
 	_ = c(ctx, cmd)
@@ -225,7 +225,7 @@ func (c cmdable) ZRemRangeByLex(ctx context.Context, key, min, max string) *IntC
 
 // zpop encodes a ZPOPMIN or ZPOPMAX.
 func (c cmdable) zpop(ctx context.Context, name, key string, count []int64) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.key(name, key)
 	switch len(count) {
 	case 0:
@@ -254,7 +254,7 @@ func (c cmdable) ZPopMin(ctx context.Context, key string, count ...int64) *ZSlic
 // and waits for one at most for timeout, 0 for ever; Nil when the time has run out.
 // The command has a connection of its own. Since Redis 5.0, O(log N).
 func (c cmdable) BZPopMax(ctx context.Context, timeout time.Duration, keys ...string) *ZWithKeyCmd {
-	cmd := &ZWithKeyCmd{}
+	cmd := roomy[ZWithKeyCmd]()
 	cmd.keys("bzpopmax", keys)
 	cmd.block(timeout)
 	_ = c(ctx, cmd)
@@ -263,7 +263,7 @@ func (c cmdable) BZPopMax(ctx context.Context, timeout time.Duration, keys ...st
 
 // BZPopMin is BZPopMax for the lowest score. Since Redis 5.0.
 func (c cmdable) BZPopMin(ctx context.Context, timeout time.Duration, keys ...string) *ZWithKeyCmd {
-	cmd := &ZWithKeyCmd{}
+	cmd := roomy[ZWithKeyCmd]()
 	cmd.keys("bzpopmin", keys)
 	cmd.block(timeout)
 	_ = c(ctx, cmd)
@@ -274,7 +274,7 @@ func (c cmdable) BZPopMin(ctx context.Context, timeout time.Duration, keys ...st
 // (MIN or MAX), from the first set that has any. The reply is the key and the members;
 // Nil where all are empty. Since Redis 7.0, O(K + M*log N).
 func (c cmdable) ZMPop(ctx context.Context, order string, count int64, keys ...string) *ZSliceWithKeyCmd {
-	cmd := &ZSliceWithKeyCmd{}
+	cmd := roomy[ZSliceWithKeyCmd]()
 	cmd.begin("zmpop")
 	cmd.numKeys(keys)
 	cmd.str(order)
@@ -286,7 +286,7 @@ func (c cmdable) ZMPop(ctx context.Context, order string, count int64, keys ...s
 // BZMPop is ZMPop, and waits for a member at most for timeout, 0 for ever; Nil when
 // the time has run out. Since Redis 7.0.
 func (c cmdable) BZMPop(ctx context.Context, timeout time.Duration, order string, count int64, keys ...string) *ZSliceWithKeyCmd {
-	cmd := &ZSliceWithKeyCmd{}
+	cmd := roomy[ZSliceWithKeyCmd]()
 	cmd.begin("bzmpop")
 	cmd.block(timeout)
 	cmd.numKeys(keys)
@@ -300,7 +300,7 @@ func (c cmdable) BZMPop(ctx context.Context, timeout time.Duration, order string
 // many, the same one possibly several times. Since Redis 6.2, O(N) with the members
 // returned.
 func (c cmdable) ZRandMember(ctx context.Context, key string, count int) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrandmember", key)
 	cmd.int(int64(count))
 	_ = c(ctx, cmd)
@@ -309,7 +309,7 @@ func (c cmdable) ZRandMember(ctx context.Context, key string, count int) *String
 
 // ZRandMemberWithScores is ZRandMember with the scores. Since Redis 6.2.
 func (c cmdable) ZRandMemberWithScores(ctx context.Context, key string, count int) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrandmember", key)
 	cmd.int(int64(count))
 	cmd.str("withscores")
@@ -320,7 +320,8 @@ func (c cmdable) ZRandMemberWithScores(ctx context.Context, key string, count in
 // ZScan gives a page of members and scores in turn; see Scan. Since Redis 2.8, O(1)
 // for a page.
 func (c cmdable) ZScan(ctx context.Context, key string, cursor uint64, match string, count int64) *ScanCmd {
-	cmd := &ScanCmd{process: c}
+	cmd := roomy[ScanCmd]()
+	cmd.process = c
 	cmd.key("zscan", key)
 	cmd.scanArgs(cursor, match, count)
 	_ = c(ctx, cmd)

@@ -6,7 +6,7 @@ import "context"
 // negative ranks count from the end. Since Redis 1.2, O(log N + M) with the members
 // returned.
 func (c cmdable) ZRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrange", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -16,7 +16,7 @@ func (c cmdable) ZRange(ctx context.Context, key string, start, stop int64) *Str
 
 // ZRangeWithScores is ZRange with the scores.
 func (c cmdable) ZRangeWithScores(ctx context.Context, key string, start, stop int64) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrange", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -27,7 +27,7 @@ func (c cmdable) ZRangeWithScores(ctx context.Context, key string, start, stop i
 
 // ZRevRange is ZRange by falling score. Since Redis 1.2.
 func (c cmdable) ZRevRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrevrange", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -37,7 +37,7 @@ func (c cmdable) ZRevRange(ctx context.Context, key string, start, stop int64) *
 
 // ZRevRangeWithScores is ZRevRange with the scores.
 func (c cmdable) ZRevRangeWithScores(ctx context.Context, key string, start, stop int64) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrevrange", key)
 	cmd.int(start)
 	cmd.int(stop)
@@ -71,7 +71,7 @@ func (c *baseCmd) zrangeBy(name, key, from, to, more string, by *ZRangeBy) {
 // ZRangeByScore gives the members with scores in a range, by rising score. Since
 // Redis 1.0.5, O(log N + M) with the members returned.
 func (c cmdable) ZRangeByScore(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrangebyscore", key, opt.Min, opt.Max, "", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -79,7 +79,7 @@ func (c cmdable) ZRangeByScore(ctx context.Context, key string, opt *ZRangeBy) *
 
 // ZRangeByScoreWithScores is ZRangeByScore with the scores.
 func (c cmdable) ZRangeByScoreWithScores(ctx context.Context, key string, opt *ZRangeBy) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.zrangeBy("zrangebyscore", key, opt.Min, opt.Max, "withscores", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -87,7 +87,7 @@ func (c cmdable) ZRangeByScoreWithScores(ctx context.Context, key string, opt *Z
 
 // ZRevRangeByScore is ZRangeByScore by falling score. Since Redis 2.2.
 func (c cmdable) ZRevRangeByScore(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrevrangebyscore", key, opt.Max, opt.Min, "", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -95,7 +95,7 @@ func (c cmdable) ZRevRangeByScore(ctx context.Context, key string, opt *ZRangeBy
 
 // ZRevRangeByScoreWithScores is ZRevRangeByScore with the scores.
 func (c cmdable) ZRevRangeByScoreWithScores(ctx context.Context, key string, opt *ZRangeBy) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.zrangeBy("zrevrangebyscore", key, opt.Max, opt.Min, "withscores", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -104,7 +104,7 @@ func (c cmdable) ZRevRangeByScoreWithScores(ctx context.Context, key string, opt
 // ZRangeByLex gives the members of an alphabetical range, where all scores are the
 // same. Since Redis 2.8.9, O(log N + M) with the members returned.
 func (c cmdable) ZRangeByLex(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrangebylex", key, opt.Min, opt.Max, "", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -112,7 +112,7 @@ func (c cmdable) ZRangeByLex(ctx context.Context, key string, opt *ZRangeBy) *St
 
 // ZRevRangeByLex is ZRangeByLex in reverse order. Since Redis 2.8.9.
 func (c cmdable) ZRevRangeByLex(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrevrangebylex", key, opt.Max, opt.Min, "", opt)
 	_ = c(ctx, cmd)
 	return cmd
@@ -162,7 +162,7 @@ func (c *baseCmd) zrange(z *ZRangeArgs) {
 // ZRangeArgs gives the members of a range. Since Redis 6.2, O(log N + M) with the
 // members returned.
 func (c cmdable) ZRangeArgs(ctx context.Context, z ZRangeArgs) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.begin("zrange")
 	cmd.zrange(&z)
 	_ = c(ctx, cmd)
@@ -171,7 +171,7 @@ func (c cmdable) ZRangeArgs(ctx context.Context, z ZRangeArgs) *StringSliceCmd {
 
 // ZRangeArgsWithScores is ZRangeArgs with the scores. Since Redis 6.2.
 func (c cmdable) ZRangeArgsWithScores(ctx context.Context, z ZRangeArgs) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zrange")
 	cmd.zrange(&z)
 	cmd.str("withscores")
@@ -182,7 +182,7 @@ func (c cmdable) ZRangeArgsWithScores(ctx context.Context, z ZRangeArgs) *ZSlice
 // ZRangeStore stores the result of ZRangeArgs in dst, and gives its size. Since Redis
 // 6.2.
 func (c cmdable) ZRangeStore(ctx context.Context, dst string, z ZRangeArgs) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zrangestore", dst)
 	cmd.zrange(&z)
 	_ = c(ctx, cmd)
@@ -217,7 +217,7 @@ func (c *baseCmd) zstore(s *ZStore) {
 // ZInter gives the members that are in all sets. Since Redis 6.2, O(N*K + M*log M)
 // with the smallest set, the number of sets, and the members returned.
 func (c cmdable) ZInter(ctx context.Context, store *ZStore) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.begin("zinter")
 	cmd.zstore(store)
 	_ = c(ctx, cmd)
@@ -226,7 +226,7 @@ func (c cmdable) ZInter(ctx context.Context, store *ZStore) *StringSliceCmd {
 
 // ZInterWithScores is ZInter with the scores. Since Redis 6.2.
 func (c cmdable) ZInterWithScores(ctx context.Context, store *ZStore) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zinter")
 	cmd.zstore(store)
 	cmd.str("withscores")
@@ -237,7 +237,7 @@ func (c cmdable) ZInterWithScores(ctx context.Context, store *ZStore) *ZSliceCmd
 // ZInterCard gives the size of the result of ZInter, counting no further than limit;
 // 0: all. Since Redis 7.0.
 func (c cmdable) ZInterCard(ctx context.Context, limit int64, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.begin("zintercard")
 	cmd.numKeys(keys)
 	cmd.optInt(true, "limit", limit)
@@ -248,7 +248,7 @@ func (c cmdable) ZInterCard(ctx context.Context, limit int64, keys ...string) *I
 // ZInterStore stores the result of ZInter in destination, and gives its size. Since
 // Redis 2.0.
 func (c cmdable) ZInterStore(ctx context.Context, destination string, store *ZStore) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zinterstore", destination)
 	cmd.zstore(store)
 	_ = c(ctx, cmd)
@@ -258,7 +258,7 @@ func (c cmdable) ZInterStore(ctx context.Context, destination string, store *ZSt
 // ZUnion gives the members that are in any of the sets. Since Redis 6.2, O(N + M*log
 // M) with the members of all and those returned.
 func (c cmdable) ZUnion(ctx context.Context, store ZStore) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.begin("zunion")
 	cmd.zstore(&store)
 	_ = c(ctx, cmd)
@@ -267,7 +267,7 @@ func (c cmdable) ZUnion(ctx context.Context, store ZStore) *StringSliceCmd {
 
 // ZUnionWithScores is ZUnion with the scores. Since Redis 6.2.
 func (c cmdable) ZUnionWithScores(ctx context.Context, store ZStore) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zunion")
 	cmd.zstore(&store)
 	cmd.str("withscores")
@@ -278,7 +278,7 @@ func (c cmdable) ZUnionWithScores(ctx context.Context, store ZStore) *ZSliceCmd 
 // ZUnionStore stores the result of ZUnion in dest, and gives its size. Since Redis
 // 2.0.
 func (c cmdable) ZUnionStore(ctx context.Context, dest string, store *ZStore) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zunionstore", dest)
 	cmd.zstore(store)
 	_ = c(ctx, cmd)
@@ -289,7 +289,7 @@ func (c cmdable) ZUnionStore(ctx context.Context, dest string, store *ZStore) *I
 // Redis 6.2, O(L + (N-K)*log N) with all members, those of the first set, and those
 // returned.
 func (c cmdable) ZDiff(ctx context.Context, keys ...string) *StringSliceCmd {
-	cmd := &StringSliceCmd{}
+	cmd := roomy[StringSliceCmd]()
 	cmd.begin("zdiff")
 	cmd.numKeys(keys)
 	_ = c(ctx, cmd)
@@ -298,7 +298,7 @@ func (c cmdable) ZDiff(ctx context.Context, keys ...string) *StringSliceCmd {
 
 // ZDiffWithScores is ZDiff with the scores. Since Redis 6.2.
 func (c cmdable) ZDiffWithScores(ctx context.Context, keys ...string) *ZSliceCmd {
-	cmd := &ZSliceCmd{}
+	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zdiff")
 	cmd.numKeys(keys)
 	cmd.str("withscores")
@@ -309,7 +309,7 @@ func (c cmdable) ZDiffWithScores(ctx context.Context, keys ...string) *ZSliceCmd
 // ZDiffStore stores the result of ZDiff in destination, and gives its size. Since
 // Redis 6.2.
 func (c cmdable) ZDiffStore(ctx context.Context, destination string, keys ...string) *IntCmd {
-	cmd := &IntCmd{}
+	cmd := roomy[IntCmd]()
 	cmd.key("zdiffstore", destination)
 	cmd.numKeys(keys)
 	_ = c(ctx, cmd)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -274,6 +275,9 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 // that the server was not ready for is not sent again behind one that it has executed;
 // reads behind one that is sent again are too, or they would not see it.
 func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, err error) (rest []Cmder, pause time.Duration) {
+	if err == nil && n == len(cmds) && !slices.ContainsFunc(cmds, wasNotReady) {
+		return nil, 0
+	}
 	was := *t
 	late := false // a write is sent again
 	lastWrite := -1
@@ -308,6 +312,9 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 	}
 	return rest, pause
 }
+
+// wasNotReady tells whether the server was not ready for a command.
+func wasNotReady(cmd Cmder) bool { return cmd.base().err != nil && notReady(cmd.base().err) }
 
 // unsent is unanswered for commands of which some change their connection's state:
 // they are sent again only all together, where nothing of them was sent.

@@ -39,7 +39,7 @@ func (c cmdable) EvalShaRO(ctx context.Context, sha1 string, keys []string, args
 }
 
 func (c cmdable) eval(ctx context.Context, name, script string, keys []string, args []any) *Cmd {
-	cmd := &Cmd{}
+	cmd := roomy[Cmd]()
 	cmd.key(name, script)
 	cmd.numKeys(keys)
 	cmd.expand(args)
@@ -50,7 +50,7 @@ func (c cmdable) eval(ctx context.Context, name, script string, keys []string, a
 // ScriptLoad makes the server know a script, and gives its hash. Since Redis 2.6, O(N)
 // with the script's length.
 func (c cmdable) ScriptLoad(ctx context.Context, script string) *StringCmd {
-	cmd := &StringCmd{}
+	cmd := roomy[StringCmd]()
 	cmd.sub("script", "load")
 	cmd.str(script)
 	_ = c(ctx, cmd)
@@ -60,7 +60,7 @@ func (c cmdable) ScriptLoad(ctx context.Context, script string) *StringCmd {
 // ScriptExists tells for each hash whether the server knows the script. Since Redis
 // 2.6, O(N) with the hashes.
 func (c cmdable) ScriptExists(ctx context.Context, hashes ...string) *BoolSliceCmd {
-	cmd := &BoolSliceCmd{}
+	cmd := roomy[BoolSliceCmd]()
 	cmd.sub("script", "exists")
 	cmd.strs(hashes...)
 	_ = c(ctx, cmd)
@@ -70,7 +70,7 @@ func (c cmdable) ScriptExists(ctx context.Context, hashes ...string) *BoolSliceC
 // ScriptFlush makes the server forget all scripts. Since Redis 2.6, O(N) with the
 // scripts.
 func (c cmdable) ScriptFlush(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("script", "flush")
 	_ = c(ctx, cmd)
 	return cmd
@@ -79,7 +79,7 @@ func (c cmdable) ScriptFlush(ctx context.Context) *StatusCmd {
 // ScriptKill ends the script that runs, unless it has written. An error of the server
 // says that none runs. Since Redis 2.6, O(1).
 func (c cmdable) ScriptKill(ctx context.Context) *StatusCmd {
-	cmd := &StatusCmd{}
+	cmd := roomy[StatusCmd]()
 	cmd.sub("script", "kill")
 	_ = c(ctx, cmd)
 	return cmd

@@ -73,7 +73,7 @@ func (l *Link) digest() (answered int, err error) {
 	if promised {
 		l.flushing = true
 	}
-	l.flushAt = max((l.inflight+len(l.cur.calls))/4, 1)
+	l.flushAt = max((l.inflight+len(l.cur.calls))/partShare, leastPart)
 	l.parsing = true
 	l.mu.Unlock()
 	answered, err = l.parse()

@@ -10,6 +10,15 @@ import (
 // as that makes its batch grow.
 const joinYields = 4
 
+// A caller writes what has queued up, though somebody else has promised to, when that
+// is this share of what is in flight, but no fewer than so many commands: the server then
+// has work while callers go on. Measured with 8 to 2,048 callers on 2 cores: a quarter
+// was slower by a tenth, and writing one or two commands by more.
+const (
+	partShare = 2
+	leastPart = 5
+)
+
 // duty is what a caller owes the link after it has queued its command.
 type duty uint8
 
