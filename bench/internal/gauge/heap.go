@@ -39,21 +39,26 @@ const peakEvery = time.Millisecond
 type Peak struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
-	most int64 // owned by the goroutine until wg is done
+
+	// Owned by the goroutine until wg is done.
+	most   int64
+	sample [1]metrics.Sample // kept, so that looking allocates nothing
 }
 
 // WatchPeak begins to follow the heap.
 func WatchPeak() *Peak {
-	p := &Peak{stop: make(chan struct{}), most: heapSize()}
+	p := &Peak{stop: make(chan struct{})}
+	p.sample[0].Name = heapNow
+	p.look()
 	p.wg.Go(func() {
 		t := time.NewTicker(peakEvery)
 		defer t.Stop()
 		for {
-			p.most = max(p.most, heapSize())
 			select {
 			case <-t.C:
+				p.look()
 			case <-p.stop:
-				p.most = max(p.most, heapSize())
+				p.look()
 				return
 			}
 		}
@@ -61,10 +66,9 @@ func WatchPeak() *Peak {
 	return p
 }
 
-func heapSize() int64 {
-	sample := []metrics.Sample{{Name: heapNow}}
-	metrics.Read(sample)
-	return int64(sample[0].Value.Uint64())
+func (p *Peak) look() {
+	metrics.Read(p.sample[:])
+	p.most = max(p.most, int64(p.sample[0].Value.Uint64()))
 }
 
 // Stop ends that and gives the largest size seen, in bytes.
