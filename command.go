@@ -48,13 +48,14 @@ const wireHead = 12
 type baseCmd struct {
 	err    error
 	buf    []byte // wireHead bytes, then the arguments; starts out in the command's room
-	off    int32  // where the wire form starts in buf; 0: not sealed
+	off    int32  // where the wire form starts in buf; 0: not sealed; see leanOff
 	count  int32  // arguments
 	keyPos int8
 	lane   laneKind
 	// wait is how long the server may keep silent beyond the read timeout because
 	// the command says so: 0 none, negative for ever.
 	wait time.Duration
+	lean string // the key of a command that is not encoded
 }
 
 // laneKind says what a command needs.
@@ -162,6 +163,9 @@ const blockingGrace = 10 * time.Second
 
 // wire is the encoded command.
 func (c *baseCmd) wire() []byte {
+	if c.off == leanOff {
+		c.encode()
+	}
 	if c.off == 0 {
 		var head [wireHead]byte
 		h := resp.AppendArrayLen(head[:0], int(c.count))
@@ -171,10 +175,20 @@ func (c *baseCmd) wire() []byte {
 	return c.buf[c.off:]
 }
 
+// reader reads the encoded arguments, the name first.
+func (c *baseCmd) reader() resp.Reader {
+	if c.off == leanOff { // it stays as it is: several goroutines may look at it
+		var encoded baseCmd
+		encoded.key(leanNames[c.count], c.lean)
+		return resp.NewReader(encoded.buf[wireHead:])
+	}
+	return resp.NewReader(c.buf[min(wireHead, len(c.buf)):])
+}
+
 // argAt gives argument i, 0 being the name, without decoding the others into
 // strings; ok false: there is none.
 func (c *baseCmd) argAt(i int) (arg []byte, ok bool) {
-	r := resp.NewReader(c.buf[min(wireHead, len(c.buf)):])
+	r := c.reader()
 	for ; i > 0; i-- {
 		if r.Skip() != nil {
 			return nil, false
@@ -203,8 +217,8 @@ func (c *baseCmd) FullName() string {
 
 // Args decodes the arguments; all are strings.
 func (c *baseCmd) Args() []any {
+	r := c.reader()
 	out := make([]any, 0, c.count)
-	r := resp.NewReader(c.buf[min(wireHead, len(c.buf)):])
 	for r.Len() > 0 {
 		s, err := r.String()
 		if err != nil {

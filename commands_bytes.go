@@ -54,8 +54,7 @@ func (c *bytesCmd) release() {
 // error is Nil; with any error, dst is returned as it was. A client with hooks takes
 // the way of Get. Safe for concurrent use, each call with its own dst.
 func (c *Client) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, error) {
-	ch := c.hooks.chain.Load()
-	if len(ch.hooks) > 0 {
+	if c.hooked() {
 		v, err := c.Get(ctx, key).Result()
 		if err != nil {
 			return dst, err
@@ -75,8 +74,7 @@ func (c *Client) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, 
 // SetBytes is [Client.Set] without memory of its own. value is not kept. A client with
 // hooks takes the way of Set. Safe for concurrent use.
 func (c *Client) SetBytes(ctx context.Context, key string, value []byte, expiration time.Duration) error {
-	ch := c.hooks.chain.Load()
-	if len(ch.hooks) > 0 {
+	if c.hooked() {
 		return c.Set(ctx, key, value, expiration).Err()
 	}
 	cmd := newBytesCmd("set", key, nil)

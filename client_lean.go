@@ -1,0 +1,156 @@
+package redis
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// The most frequent commands of a client without hooks go out in command objects from a
+// pool. What their callers get is another object, that knows its arguments but is not
+// encoded: as nobody but the caller sees it, it needs no memory from the heap where the
+// caller only looks at the reply.
+
+// leanName is the name of a command whose only argument is a key.
+type leanName int32
+
+const (
+	leanGet leanName = iota
+	leanIncr
+	leanDecr
+)
+
+var leanNames = [...]string{leanGet: "get", leanIncr: "incr", leanDecr: "decr"} //nolint:gochecknoglobals // constant
+
+// leanOff marks a command that is not encoded: count is its leanName, and lean its key.
+const leanOff = -1
+
+// know makes c a command that is not encoded.
+func (c *baseCmd) know(name leanName, key string) {
+	c.off, c.count = leanOff, int32(name)
+	c.lean = key
+}
+
+// encode encodes a command that is not.
+func (c *baseCmd) encode() {
+	c.off = 0
+	c.key(leanNames[c.count], c.lean)
+}
+
+var (
+	leanStrings  = sync.Pool{New: func() any { return roomy[StringCmd]() }} //nolint:gochecknoglobals // pool
+	leanStatuses = sync.Pool{New: func() any { return new(StatusCmd) }}     //nolint:gochecknoglobals // pool
+	leanInts     = sync.Pool{New: func() any { return roomy[IntCmd]() }}    //nolint:gochecknoglobals // pool
+)
+
+// keepLean is how large a buffer may be to go back to the pool with its command.
+const keepLean = 1 << 10
+
+// reset makes a command from a pool empty again.
+func (c *result[T]) reset() {
+	buf := c.buf[:0]
+	if cap(buf) > keepLean {
+		buf = nil
+	}
+	*c = result[T]{baseCmd: baseCmd{buf: buf}}
+}
+
+// hooked tells whether anybody else may see the client's commands.
+func (c *Client) hooked() bool { return len(c.hooks.chain.Load().hooks) > 0 }
+
+// Get gives the value of key; Nil where there is none. An error of the server says
+// that the key holds no string. Since Redis 1.0, O(1).
+func (c *Client) Get(ctx context.Context, key string) *StringCmd {
+	cmd := new(StringCmd)
+	c.askString(ctx, leanGet, key, &cmd.result)
+	return cmd
+}
+
+// Incr adds 1 to the number that key holds, and gives the sum. A key that does not
+// exist counts as 0. Since Redis 1.0, O(1).
+func (c *Client) Incr(ctx context.Context, key string) *IntCmd {
+	cmd := new(IntCmd)
+	c.askInt(ctx, leanIncr, key, &cmd.result)
+	return cmd
+}
+
+// Decr is Incr with -1. Since Redis 1.0, O(1).
+func (c *Client) Decr(ctx context.Context, key string) *IntCmd {
+	cmd := new(IntCmd)
+	c.askInt(ctx, leanDecr, key, &cmd.result)
+	return cmd
+}
+
+// Set stores value in key, whatever it held, for the time of expiration: 0 for ever,
+// KeepTTL for as long as the key would have lived. Below a second, the server is told
+// milliseconds. Since Redis 1.0 (KeepTTL since 6.0), O(1).
+func (c *Client) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
+	cmd := new(StatusCmd)
+	c.tellSet(ctx, key, value, expiration, &cmd.result)
+	return cmd
+}
+
+func (c *Client) askString(ctx context.Context, name leanName, key string, out *result[string]) {
+	if c.hooked() {
+		cmd := roomy[StringCmd]()
+		cmd.key(leanNames[name], key)
+		_ = c.Process(ctx, cmd)
+		*out = cmd.result
+		return
+	}
+	cmd := leanStrings.Get().(*StringCmd)
+	cmd.key(leanNames[name], key)
+	out.err = c.process(ctx, cmd)
+	out.val = cmd.val
+	out.know(name, key)
+	cmd.reset()
+	leanStrings.Put(cmd)
+}
+
+func (c *Client) askInt(ctx context.Context, name leanName, key string, out *result[int64]) {
+	if c.hooked() {
+		cmd := roomy[IntCmd]()
+		cmd.key(leanNames[name], key)
+		_ = c.Process(ctx, cmd)
+		*out = cmd.result
+		return
+	}
+	cmd := leanInts.Get().(*IntCmd)
+	cmd.key(leanNames[name], key)
+	out.err = c.process(ctx, cmd)
+	out.val = cmd.val
+	out.know(name, key)
+	cmd.reset()
+	leanInts.Put(cmd)
+}
+
+// tellSet encodes the command for its caller: the value may be any.
+func (c *Client) tellSet(ctx context.Context, key string, value any, d time.Duration, out *result[string]) {
+	if c.hooked() {
+		cmd := new(StatusCmd)
+		cmd.encodeSet(key, value, d)
+		_ = c.Process(ctx, cmd)
+		*out = cmd.result
+		return
+	}
+	cmd := leanStatuses.Get().(*StatusCmd)
+	cmd.encodeSet(key, value, d)
+	out.err = c.process(ctx, cmd)
+	out.val = cmd.val
+	out.buf, out.off, out.count = cmd.buf, cmd.off, cmd.count
+	cmd.buf = nil
+	cmd.reset()
+	leanStatuses.Put(cmd)
+}
+
+// encodeSet makes c a SET, in memory of its size.
+func (c *baseCmd) encodeSet(key string, value any, d time.Duration) {
+	size := wireHead + bulkSize(len("set")) + bulkSize(len(key)) + bulkSize(argSize(value)) + ttlRoom(d)
+	c.buf = resp.AppendBulk(make([]byte, wireHead, size), "set")
+	c.count = 1
+	c.str(key)
+	c.arg(value)
+	c.ttl(d)
+}
