@@ -157,7 +157,7 @@ func TestNamesInJSONAreStable(t *testing.T) {
 	r.Memory = []MemoryRow{memoryRow("link", 1, nil)}
 	r.Large = []LargeRow{{}}
 	r.Slow = []SlowRow{{}}
-	r.Ready = []PairRow{pairRow("x", 1, nil)}
+	r.Ready = []gauge.Comparison{gauge.Compare("x", 1, nil)}
 	r.Polling = r.Ready
 	text, err := json.Marshal(r)
 	if err != nil {

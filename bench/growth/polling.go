@@ -45,7 +45,7 @@ func (l *lab) polling(ctx context.Context) error {
 	return nil
 }
 
-func (l *lab) pollingPairs(ctx context.Context, d distance) (row PairRow, err error) {
+func (l *lab) pollingPairs(ctx context.Context, d distance) (row gauge.Comparison, err error) {
 	addr := l.addr
 	if d.relay {
 		relay, at, err := rig.SpawnRelay(ctx, l.addr, d.delay)
@@ -66,5 +66,5 @@ func (l *lab) pollingPairs(ctx context.Context, d distance) (row PairRow, err er
 	if err = errors.Join(err, off.Close(), on.Close()); err != nil {
 		return row, err
 	}
-	return pairRow(d.name, 1, pairs), nil
+	return gauge.Compare(d.name, 1, pairs), nil
 }

@@ -46,7 +46,7 @@ func (l *lab) ready(ctx context.Context) error {
 	return nil
 }
 
-func (l *lab) readyPairs(ctx context.Context, r readiness, n int) (row PairRow, err error) {
+func (l *lab) readyPairs(ctx context.Context, r readiness, n int) (row gauge.Comparison, err error) {
 	with := func(mode maintnotifications.Mode) (rig.Baton, func(context.Context) (gauge.Cost, error)) {
 		b := rig.NewBaton(&redis.Options{
 			Addr: l.addr, Dialer: r.dial, MaintNotificationsConfig: &maintnotifications.Config{Mode: mode},
@@ -61,5 +61,5 @@ func (l *lab) readyPairs(ctx context.Context, r readiness, n int) (row PairRow, 
 	if err != nil {
 		return row, err
 	}
-	return pairRow(r.name, n, pairs), nil
+	return gauge.Compare(r.name, n, pairs), nil
 }

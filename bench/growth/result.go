@@ -9,23 +9,23 @@ import (
 // A Result is everything that was measured. The names in its JSON are stable: they
 // are only added to.
 type Result struct {
-	Schema     string      `json:"schema"`
-	Server     string      `json:"server"`
-	Go         string      `json:"go"`
-	OS         string      `json:"os"`
-	Arch       string      `json:"arch"`
-	CPUs       int         `json:"cpus"`
-	Quick      bool        `json:"quick"`
-	WindowMS   float64     `json:"window_ms"`
-	Rounds     int         `json:"rounds"`
-	Pairs      int         `json:"pairs"`
-	Goroutines []CostRow   `json:"goroutines,omitempty"`
-	Links      []CostRow   `json:"links,omitempty"`
-	Memory     []MemoryRow `json:"memory,omitempty"`
-	Large      []LargeRow  `json:"large,omitempty"`
-	Slow       []SlowRow   `json:"slow,omitempty"`
-	Ready      []PairRow   `json:"ready,omitempty"`
-	Polling    []PairRow   `json:"polling,omitempty"`
+	Schema     string             `json:"schema"`
+	Server     string             `json:"server"`
+	Go         string             `json:"go"`
+	OS         string             `json:"os"`
+	Arch       string             `json:"arch"`
+	CPUs       int                `json:"cpus"`
+	Quick      bool               `json:"quick"`
+	WindowMS   float64            `json:"window_ms"`
+	Rounds     int                `json:"rounds"`
+	Pairs      int                `json:"pairs"`
+	Goroutines []CostRow          `json:"goroutines,omitempty"`
+	Links      []CostRow          `json:"links,omitempty"`
+	Memory     []MemoryRow        `json:"memory,omitempty"`
+	Large      []LargeRow         `json:"large,omitempty"`
+	Slow       []SlowRow          `json:"slow,omitempty"`
+	Ready      []gauge.Comparison `json:"ready,omitempty"`
+	Polling    []gauge.Comparison `json:"polling,omitempty"`
 }
 
 // schema names the form of a Result.
@@ -106,30 +106,4 @@ type SlowRow struct {
 	BesideP99   float64 `json:"beside_p99_us"`
 	BesideOps   float64 `json:"beside_ops_per_second"`
 	MBPerSecond float64 `json:"large_mb_per_second"`
-}
-
-// A PairRow compares something (B) with what it is without (A), in pairs.
-type PairRow struct {
-	Name    string      `json:"name"`
-	N       int         `json:"n"` // goroutines
-	Ops     gauge.Ratio `json:"ops_ratio"`
-	CPU     gauge.Ratio `json:"cpu_ratio"`
-	OpsA    float64     `json:"ops_per_second_a"`
-	OpsB    float64     `json:"ops_per_second_b"`
-	CPUA    float64     `json:"cpu_us_per_op_a"`
-	CPUB    float64     `json:"cpu_us_per_op_b"`
-	AllocsA float64     `json:"allocs_per_op_a"`
-	AllocsB float64     `json:"allocs_per_op_b"`
-}
-
-func pairRow(name string, n int, pairs []gauge.Pair[gauge.Cost]) PairRow {
-	as, bs := gauge.As(pairs), gauge.Bs(pairs)
-	return PairRow{
-		Name: name, N: n,
-		Ops:  gauge.RatioOf(pairs, gauge.Cost.OpsPerSecond),
-		CPU:  gauge.RatioOf(pairs, gauge.Cost.CPUPerOp),
-		OpsA: gauge.MedianOf(as, gauge.Cost.OpsPerSecond), OpsB: gauge.MedianOf(bs, gauge.Cost.OpsPerSecond),
-		CPUA: gauge.MedianOf(as, gauge.Cost.CPUPerOp), CPUB: gauge.MedianOf(bs, gauge.Cost.CPUPerOp),
-		AllocsA: gauge.MedianOf(as, gauge.Cost.AllocsPerOp), AllocsB: gauge.MedianOf(bs, gauge.Cost.AllocsPerOp),
-	}
 }

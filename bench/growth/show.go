@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/baton-go/redis/bench/internal/gauge"
 	"github.com/baton-go/redis/bench/internal/sheet"
 )
 
@@ -154,7 +155,7 @@ func slowSection(rows []SlowRow) section {
 	return section{t, []func() (template.HTML, error){c.Bars}}
 }
 
-func pairSection(title, what, note string, rows []PairRow) section {
+func pairSection(title, what, note string, rows []gauge.Comparison) section {
 	t := &sheet.Table{
 		Title: title, Note: note,
 		Columns: []string{what, "goroutines", "ops/s ratio", "CPU ratio", "ops/s without", "with", "CPU µs/op without", "with", "allocs/op without", "with"},
