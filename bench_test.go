@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // canned is a server on loopback that answers whatever comes: one reply for every
@@ -106,6 +107,50 @@ func openCanned(tb testing.TB, size int, reply string) *Client {
 func (cc clientCall) must(ctx context.Context, tb testing.TB, c *Client) {
 	if cmd := cc.call(ctx, c.cmdable); cmd.Err() != nil || !cc.check(cmd) {
 		tb.Errorf("got %v", cmd)
+	}
+}
+
+// A byteCall is one of the client's methods that take and give bytes.
+type byteCall struct {
+	name string
+	open func(tb testing.TB) func(ctx context.Context, tb testing.TB)
+}
+
+func byteCalls() []byteCall {
+	const k = "key:000001"
+	value := []byte(strings.Repeat("v", 64))
+	return []byteCall{
+		{"GetBytes", func(tb testing.TB) func(context.Context, testing.TB) {
+			c := openCanned(tb, len("*2\r\n$3\r\nget\r\n$10\r\n")+len(k)+2, "$64\r\n"+string(value)+"\r\n")
+			buf := make([]byte, 0, 128)
+			return func(ctx context.Context, tb testing.TB) {
+				if got, err := c.GetBytes(ctx, buf, k); err != nil || !bytes.Equal(got, value) {
+					tb.Errorf("got %q, %v", got, err)
+				}
+			}
+		}},
+		{"SetBytes", func(tb testing.TB) func(context.Context, testing.TB) {
+			size := len("*5\r\n$3\r\nset\r\n$10\r\n") + len(k) + len("\r\n$64\r\n") + len(value) + len("\r\n$2\r\nex\r\n$2\r\n60\r\n")
+			c := openCanned(tb, size, "+OK\r\n")
+			return func(ctx context.Context, tb testing.TB) {
+				if err := c.SetBytes(ctx, k, value, time.Minute); err != nil {
+					tb.Error(err)
+				}
+			}
+		}},
+	}
+}
+
+// BenchmarkClientBytes is one command after another of one caller.
+func BenchmarkClientBytes(b *testing.B) {
+	for _, bc := range byteCalls() {
+		b.Run(bc.name, func(b *testing.B) {
+			call := bc.open(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				call(context.Background(), b)
+			}
+		})
 	}
 }
 

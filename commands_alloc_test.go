@@ -85,6 +85,22 @@ func TestClientAllocatesLittle(t *testing.T) {
 	}
 }
 
+// TestByteCommandsAllocateNothing is TestClientAllocatesLittle for those who can't
+// afford a command object and a value for each command.
+func TestByteCommandsAllocateNothing(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("the checks allocate")
+	}
+	for _, bc := range byteCalls() {
+		t.Run(bc.name, func(t *testing.T) {
+			call := bc.open(t)
+			if got := testing.AllocsPerRun(1000, func() { call(bg, t) }); got > 0 {
+				t.Errorf("got %v allocations, want 0", got)
+			}
+		})
+	}
+}
+
 func BenchmarkCommands(b *testing.B) {
 	for _, tc := range hotCalls() {
 		b.Run(tc.name, func(b *testing.B) {
