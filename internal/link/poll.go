@@ -15,8 +15,8 @@ import (
 const (
 	// pollFor is how long a reader polls before it sleeps.
 	pollFor = 50 * time.Microsecond
-	// Of each so many reads the first pollTrial take turns, pollStretch of them with
-	// polling and pollStretch without, and the rest do what had the shorter waits.
+	// Of each so many reads the first pollTrial take turns, pollStretch of them without
+	// polling and pollStretch with it, and the rest do what was faster.
 	pollPeriod  = 2048
 	pollTrial   = 8 * pollStretch
 	pollStretch = 16
@@ -26,19 +26,20 @@ const (
 	// A trial is given up when so many polls in a row have found nothing, and polling
 	// is tried anew.
 	pollMisses = 8
-	// Polling has to make waits shorter by a fifth. Longer waits than pollCap count
-	// as that: they tell nothing about polling.
-	pollCap = 4 * pollFor
+	// From one read to the next no more time counts than this: callers may have had
+	// nothing to ask.
+	pollCap = 2 * time.Millisecond
 )
 
 // poller decides whether to poll. It belongs to whoever has the turn to read.
 type poller struct {
-	raw    syscall.RawConn  // nil: this socket can't be polled
-	on     bool             // polling pays, as far as is known
-	reads  int              // since the trial began
-	period int              // reads until the next trial
-	misses int              // polls in a row that found nothing
-	waited [2]time.Duration // in the trial, without polling and with it
+	raw    syscall.RawConn // nil: this socket can't be polled
+	on     bool            // polling pays, as far as is known
+	reads  int             // since the trial began
+	period int             // reads until the next trial
+	misses int             // polls in a row that found nothing
+	last   time.Time       // when the read before ended, in a trial
+	trial  [2]pace         // without polling and with it
 
 	// For the callback of one read.
 	buf     []byte
@@ -46,6 +47,18 @@ type poller struct {
 	err     error
 	waiting bool // it has polled, and found nothing
 	try     func(fd uintptr) bool
+}
+
+// pace is how fast replies came.
+type pace struct {
+	took    time.Duration
+	replies int
+}
+
+// fasterByFifth tells whether replies came faster by a fifth than at the other pace.
+// Polling has to be that much better to be worth the processor time it burns.
+func (p pace) fasterByFifth(than pace) bool {
+	return p.took*time.Duration(than.replies)*5 < than.took*time.Duration(p.replies)*4
 }
 
 // use makes the poller poll nc, if it can be.
@@ -65,20 +78,21 @@ func (p *poller) use(nc net.Conn) {
 // read reads from the socket, after polling if that pays.
 func (p *poller) read(nc net.Conn, buf []byte) (n int, err error) {
 	polled, isTrial := p.polls(), p.trying()
-	var began time.Time
-	var waited time.Duration
-	if isTrial {
-		began = time.Now()
+	if isTrial && p.last.IsZero() {
+		p.last = time.Now()
 	}
 	if polled {
 		n, err = p.poll(buf)
 	} else {
 		n, err = nc.Read(buf)
 	}
+	var took time.Duration
 	if isTrial {
-		waited = time.Since(began)
+		at := time.Now()
+		took = at.Sub(p.last)
+		p.last = at
 	}
-	p.account(polled, p.waiting, waited)
+	p.account(polled, p.waiting, took)
 	return n, err
 }
 
@@ -88,22 +102,34 @@ func (p *poller) trying() bool { return p.reads < pollTrial }
 // polls tells whether the next read polls.
 func (p *poller) polls() bool {
 	if p.trying() {
-		return p.reads/pollStretch%2 == 1
+		return p.turn() == 1
 	}
 	return p.on
 }
 
-// account takes in how long a read has waited, if there is a trial, and whether a poll
-// was in vain. It decides at the end of a trial.
-func (p *poller) account(polled, inVain bool, waited time.Duration) {
-	if p.trying() {
-		i := 0
-		if polled {
-			i = 1
-		}
-		p.waited[i] += min(waited, pollCap)
+// turn is whose turn it is in a trial: 0 without polling, 1 with it.
+func (p *poller) turn() int { return p.reads / pollStretch % 2 }
+
+// answered takes in how many replies a read has brought.
+func (p *poller) answered(n int) {
+	if p.reads > 0 && p.reads <= pollTrial {
+		p.trial[(p.reads-1)/pollStretch%2].replies += n
 	}
-	p.reads++
+}
+
+// account takes in a read: how long after the one before it ended, if there is a trial,
+// and whether a poll was in vain. It decides at the end of a trial, one read later,
+// when the replies of the last one are known.
+func (p *poller) account(polled, inVain bool, took time.Duration) {
+	switch {
+	case p.trying():
+		p.trial[p.turn()].took += min(took, pollCap)
+		p.reads++
+	case p.reads == pollTrial:
+		p.decide(p.trial[1].fasterByFifth(p.trial[0]))
+	default:
+		p.reads++
+	}
 	switch {
 	case polled && inVain:
 		p.misses++
@@ -113,17 +139,15 @@ func (p *poller) account(polled, inVain bool, waited time.Duration) {
 	switch {
 	case p.misses >= pollMisses && p.reads <= pollTrial:
 		p.decide(false)
-	case p.reads == pollTrial:
-		p.decide(p.waited[1]*5 < p.waited[0]*4)
 	case p.misses >= pollMisses, p.reads >= p.period:
-		p.reads, p.misses, p.waited = 0, 0, [2]time.Duration{}
+		p.reads, p.misses, p.last, p.trial = 0, 0, time.Time{}, [2]pace{}
 	}
 }
 
 // decide ends a trial.
 func (p *poller) decide(on bool) {
 	p.on = on
-	p.reads, p.misses = pollTrial, 0
+	p.reads, p.misses = pollTrial+1, 0
 	if on {
 		p.period = pollPeriod
 	} else {

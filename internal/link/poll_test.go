@@ -74,30 +74,35 @@ func TestOnlyRealSocketsArePolled(t *testing.T) {
 	}
 }
 
-// The trials decide by the waits, and cost little where polling is in vain.
+// The trials decide by the pace of the replies, and cost little where polling is in
+// vain.
 func TestPollingIsDoneWhereItPays(t *testing.T) {
 	for name, test := range map[string]struct {
-		plain, polled time.Duration // the waits
+		plain, polled time.Duration // from read to read
+		more          int           // replies of a read that was polled for, in place of 10
 		finds         bool
 		on            bool
 		most          int // polls of 10,000 reads
 	}{
-		"loopback":         {20 * time.Microsecond, 10 * time.Microsecond, true, true, 10_000},
-		"too little":       {20 * time.Microsecond, 17 * time.Microsecond, true, false, 5 * pollTrial / 2},
-		"a real network":   {500 * time.Microsecond, 490 * time.Microsecond, false, false, 4 * pollMisses},
-		"a server at rest": {time.Second, time.Second, false, false, 4 * pollMisses},
+		"loopback":         {20 * time.Microsecond, 10 * time.Microsecond, 10, true, true, 10_000},
+		"larger batches":   {20 * time.Microsecond, 25 * time.Microsecond, 20, true, true, 10_000},
+		"too little":       {20 * time.Microsecond, 17 * time.Microsecond, 10, true, false, 5 * pollTrial / 2},
+		"smaller batches":  {20 * time.Microsecond, 10 * time.Microsecond, 5, true, false, 5 * pollTrial / 2},
+		"a real network":   {500 * time.Microsecond, 490 * time.Microsecond, 10, false, false, 4 * pollMisses},
+		"a server at rest": {time.Second, time.Second, 10, false, false, 4 * pollMisses},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := poller{period: pollPeriod}
 			polls := 0
 			for range 10_000 {
 				polled := p.polls()
-				waited := test.plain
+				took, replies := test.plain, 10
 				if polled {
 					polls++
-					waited = test.polled
+					took, replies = test.polled, test.more
 				}
-				p.account(polled, polled && !test.finds, waited)
+				p.account(polled, polled && !test.finds, took)
+				p.answered(replies)
 			}
 			if p.on != test.on || polls > test.most {
 				t.Errorf("on %v after %d polls, want %v after %d at most", p.on, polls, test.on, test.most)
@@ -109,13 +114,14 @@ func TestPollingIsDoneWhereItPays(t *testing.T) {
 // Where polling has paid and stops to, that is noticed at once.
 func TestPollingThatNoLongerPaysEnds(t *testing.T) {
 	p := poller{period: pollPeriod}
-	for range pollTrial {
+	for range pollTrial + 1 {
 		polled := p.polls()
-		waited := 20 * time.Microsecond
+		took := 20 * time.Microsecond
 		if polled {
-			waited /= 2
+			took /= 2
 		}
-		p.account(polled, false, waited)
+		p.account(polled, false, took)
+		p.answered(1)
 	}
 	if !p.on {
 		t.Fatal("polling is off, though it pays")
@@ -127,6 +133,7 @@ func TestPollingThatNoLongerPaysEnds(t *testing.T) {
 			polls++
 		}
 		p.account(polled, true, time.Millisecond)
+		p.answered(1)
 	}
 	if p.on || polls > 3*pollMisses {
 		t.Errorf("on %v, %d polls in vain, want %d at most", p.on, polls, 3*pollMisses)

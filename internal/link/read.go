@@ -104,6 +104,7 @@ func (l *Link) tally(answered int) {
 	l.parsing = false
 	l.inflight -= answered
 	l.due = l.inflight
+	l.poller.answered(answered)
 	if l.room != nil && l.inflight < maxInFlight/2 && len(l.buf) < maxQueued/2 {
 		l.letIn()
 	}
