@@ -41,8 +41,14 @@ func (p phase) String() string {
 // Sizes and limits of a link.
 const (
 	defaultReadBuffer = 64 << 10
-	// keepBuffer is how large a buffer may be to be kept once it is empty.
-	keepBuffer = 1 << 20
+	// keepShared and keepLent are how large a buffer may be to be kept once it is
+	// empty: that of a shared link, of which there are few, and of a lent one. One of
+	// which so many reads in a row have filled less than a quarter is given up too.
+	keepShared = 4 << 20
+	keepLent   = 256 << 10
+	slackMost  = 64
+	// keepWrite is the same for the buffers of commands.
+	keepWrite = 1 << 20
 	// calmBytes is how much may be unanswered on the wire for a caller or the
 	// reader to write itself: a socket takes that much without blocking. Beyond it
 	// a goroutine of its own writes, so that neither a caller's deadline nor the
@@ -152,6 +158,7 @@ type Link struct {
 	// parsing is false.
 	rbuf    []byte
 	r, w    int // unread part of rbuf
+	slack   int // reads in a row that have left most of rbuf empty
 	scanner resp.Scanner
 	next    int      // index of got's first call that is not wholly answered
 	start   int      // and where in the batch its bytes start
@@ -315,6 +322,14 @@ func failBatch(calls []*call, start, sent int, maybe, not *Error) {
 		}
 		start += size
 	}
+}
+
+// keep is how large a buffer may be to be kept.
+func (l *Link) keep() int {
+	if l.cfg.WatchContexts {
+		return keepLent
+	}
+	return keepShared
 }
 
 // letIn wakes those who wait for room; mu is held.

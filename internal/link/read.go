@@ -221,10 +221,8 @@ func (l *Link) nextBatch() bool {
 // buffer no faster than bytes really come, and lets go of a buffer that grew large.
 func (l *Link) makeSpace() {
 	if l.r == l.w {
+		l.shrink(l.w)
 		l.r, l.w = 0, 0
-		if len(l.rbuf) > keepBuffer {
-			l.rbuf = make([]byte, l.readBuffer())
-		}
 		return
 	}
 	if l.r > 0 && len(l.rbuf)-l.w < len(l.rbuf)/4 {
@@ -237,6 +235,22 @@ func (l *Link) makeSpace() {
 		l.rbuf = grown
 		l.w -= l.r
 		l.r = 0
+	}
+}
+
+// shrink lets go of an empty buffer that grew larger than is needed: used bytes of it
+// were by the last read. A large one is kept for a while, for the next large reply.
+func (l *Link) shrink(used int) {
+	size := l.readBuffer()
+	if len(l.rbuf) <= size {
+		return
+	}
+	l.slack++
+	if used > len(l.rbuf)/4 {
+		l.slack = 0
+	}
+	if len(l.rbuf) > l.keep() || l.slack >= slackMost {
+		l.rbuf, l.slack = make([]byte, size), 0
 	}
 }
 

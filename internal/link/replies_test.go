@@ -275,10 +275,42 @@ func TestBuffersShrinkAfterALargeValue(t *testing.T) {
 		synctest.Wait()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if r, b, s := len(l.rbuf), cap(l.buf), cap(l.spare); r > keepBuffer || b > keepBuffer || s > keepBuffer {
+		if r, b, s := len(l.rbuf), cap(l.buf), cap(l.spare); r > keepShared || b > keepWrite || s > keepWrite {
 			t.Errorf("got %d bytes to read into and %d, %d to write from", r, b, s)
 		}
 	})
+}
+
+// A buffer that large replies need again and again is kept, and given up when they are
+// no more; a lent link, of which there are many, keeps less.
+func TestReadBuffersFollowTheReplies(t *testing.T) {
+	for _, lent := range []bool{false, true} {
+		bubble(t, func(t *tester) {
+			t.cfg.WatchContexts = lent
+			l, srv := t.link()
+			size := func(reply string) int {
+				r := t.Do(l, "GET a")
+				srv.Expect("GET a")
+				srv.Reply(bulk(reply))
+				r.Want(bulk(reply))
+				synctest.Wait()
+				return len(l.rbuf)
+			}
+			large := strings.Repeat("x", 1<<20)
+			for range 3 {
+				size(large)
+			}
+			if got, most := size("small"), map[bool]int{false: 2 << 20, true: defaultReadBuffer}[lent]; got != most {
+				t.Errorf("lent %v: the buffer has %d bytes after large replies, want %d", lent, got, most)
+			}
+			for range slackMost {
+				size("small")
+			}
+			if got := size("small"); got != defaultReadBuffer {
+				t.Errorf("lent %v: the buffer has %d bytes after many small replies, want %d", lent, got, defaultReadBuffer)
+			}
+		})
+	}
 }
 
 // A link that is never quite idle must not remember the batches of its whole life.

@@ -163,7 +163,7 @@ func (l *Link) write(out []byte, b *batch) {
 	b.sent, b.at = n, l.cfg.Timeouts.now()
 	l.writing = false
 	l.writeSince = 0
-	if cap(out) <= keepBuffer {
+	if cap(out) <= keepWrite {
 		l.spare = out[:0]
 	}
 	isDead := l.phase == dead
