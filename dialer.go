@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/baton-go/redis/internal/link"
 )
 
 // NewDialer makes the dialer that a client uses where Options.Dialer is nil: TCP
@@ -38,7 +40,7 @@ func newDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 		if err != nil || config == nil {
 			return nc, err
 		}
-		t := tls.Client(nc, config)
+		t := tls.Client(link.Gate(nc), config)
 		if err := t.HandshakeContext(ctx); err != nil {
 			_ = nc.Close()
 			return nil, fmt.Errorf("TLS: %w", err)

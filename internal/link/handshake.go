@@ -199,7 +199,12 @@ func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, err
 		return nil, err
 	}
 	_ = nc.SetDeadline(time.Time{})
-	if !cfg.NoPolling {
+	l.gate = gateOf(nc)
+	switch {
+	case cfg.NoPolling:
+	case l.gate != nil:
+		l.poller.use(l.gate.Conn)
+	default:
 		l.poller.use(nc)
 	}
 	return l, nil

@@ -166,6 +166,7 @@ type Link struct {
 	lone    int      // replies in a row that were alone; the reader's
 	due     int      // calls known to be unanswered
 	poller  poller
+	gate    *gate // below TLS; nil: none
 }
 
 // ID is the link's number, unique within the process.

@@ -53,10 +53,18 @@ func (l *Link) readLoop() {
 
 // read waits for bytes. Where replies are due it may poll for a while.
 func (l *Link) read() (int, error) {
-	if l.poller.raw == nil || l.due == 0 {
+	polls := l.poller.raw != nil && l.due > 0
+	switch {
+	case l.gate == nil && polls:
+		return l.poller.read(l.nc, l.rbuf[l.w:])
+	case l.gate == nil:
 		return l.nc.Read(l.rbuf[l.w:])
+	case polls && !l.gate.ready():
+		if err := l.gate.fill(func(buf []byte) (int, error) { return l.poller.read(l.gate.Conn, buf) }); err != nil {
+			return 0, err
+		}
 	}
-	return l.poller.read(l.nc, l.rbuf[l.w:])
+	return l.gate.readAll(l.nc, l.rbuf[l.w:])
 }
 
 // digest deals with what has been read: it promises to write what the callers it

@@ -2,12 +2,16 @@ package link
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"io"
 	"math/big"
+	rand2 "math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -34,7 +38,7 @@ func (t *tester) secure() (client *tls.Conn, srv *tls.Conn) {
 	roots := x509.NewCertPool()
 	roots.AddCert(leaf)
 	nc, raw := t.connect()
-	client = tls.Client(nc, &tls.Config{ServerName: "db.example", RootCAs: roots, Time: time.Now})
+	client = tls.Client(Gate(nc), &tls.Config{ServerName: "db.example", RootCAs: roots, Time: time.Now})
 	srv = tls.Server(raw.c, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}})
 	done := make(chan error, 1)
 	go func() { done <- srv.Handshake() }()
@@ -110,4 +114,82 @@ func TestDrainOverTLSSaysGoodbye(t *testing.T) {
 			t.Errorf("got %v, want a proper end", err)
 		}
 	})
+}
+
+// All records that have come are read at once, though TLS hands over one at a time; and
+// one that holds no bytes, such as a session ticket, is not waited behind.
+func TestRecordsAreReadTogether(t *testing.T) {
+	bubble(t, func(t *tester) {
+		client, srv := t.secure()
+		g := gateOf(client)
+		buf := make([]byte, 64<<10)
+		for range 3 {
+			var want strings.Builder
+			for i := range 20 {
+				part := strings.Repeat("x", i*i*i)
+				want.WriteString(part)
+				if _, err := srv.Write([]byte(part)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			n, err := g.readAll(client, buf)
+			if err != nil || string(buf[:n]) != want.String() {
+				t.Errorf("got %d bytes, %v, want all %d", n, err, want.Len())
+			}
+		}
+		_ = srv.Close()
+		if n, err := g.readAll(client, buf); n != 0 || !errors.Is(err, io.EOF) {
+			t.Errorf("got %d bytes, %v, want the end", n, err)
+		}
+		_ = client.Close()
+	})
+}
+
+// In whatever pieces bytes come, and are asked for, none is lost or changed.
+func TestGatesKeepTheStream(t *testing.T) {
+	rng := rand2.New(rand2.NewPCG(1, 2))
+	bubble(t, func(t *tester) {
+		t.bend = func(nc net.Conn) net.Conn { return &piecemeal{Conn: nc} }
+		client, srv := t.secure()
+		g := gateOf(client)
+		sent := make([]byte, 1<<20)
+		for i := range sent {
+			sent[i] = byte(rng.Uint32())
+		}
+		go func() {
+			for rest := sent; len(rest) > 0; {
+				n := min(1+rng.IntN(40_000), len(rest))
+				if _, err := srv.Write(rest[:n]); err != nil {
+					return
+				}
+				rest = rest[n:]
+			}
+			_ = srv.Close()
+		}()
+		var got []byte
+		for {
+			buf := make([]byte, 1+len(got)%30_000)
+			n, err := g.readAll(client, buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				break
+			}
+		}
+		if !bytes.Equal(got, sent) {
+			t.Errorf("got %d bytes, want the %d that were sent", len(got), len(sent))
+		}
+		_ = client.Close()
+	})
+}
+
+// piecemeal reads a few bytes at a time.
+type piecemeal struct {
+	net.Conn
+	n int
+}
+
+func (p *piecemeal) Read(b []byte) (int, error) {
+	p.n++
+	return p.Conn.Read(b[:min(len(b), 1+p.n*p.n%20_000)])
 }
