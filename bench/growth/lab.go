@@ -24,7 +24,7 @@ type plan struct {
 
 // newPlan is the plan for the arguments given, of which 0 is the default.
 func newPlan(quick bool, window time.Duration, rounds, pairs int) plan {
-	p := plan{warm: 300 * time.Millisecond, window: time.Second, rounds: 3, pairs: 10, quick: quick}
+	p := plan{warm: 300 * time.Millisecond, window: time.Second, rounds: 3, pairs: 20, quick: quick}
 	if quick {
 		p = plan{warm: 80 * time.Millisecond, window: 200 * time.Millisecond, rounds: 1, pairs: 3, quick: true}
 	}
@@ -37,7 +37,7 @@ func newPlan(quick bool, window time.Duration, rounds, pairs int) plan {
 	if pairs > 0 {
 		p.pairs = pairs
 	}
-	p.short = max(p.window/2, min(p.window, 150*time.Millisecond))
+	p.short = max(p.window/4, min(p.window, 150*time.Millisecond))
 	return p
 }
 

@@ -64,7 +64,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	only := f.String("parts", "", "measure only these `parts`, separated by commas: "+strings.Join(partNames(), ","))
 	window := f.Duration("window", 0, "how long one measurement takes (default 1s, with -quick 200ms)")
 	rounds := f.Int("rounds", 0, "how often each absolute figure is measured (default 3, with -quick 1)")
-	pairs := f.Int("pairs", 0, "how many pairs each ratio is taken of (default 10, with -quick 3)")
+	pairs := f.Int("pairs", 0, "how many pairs each ratio is taken of (default 20, with -quick 3)")
 	f.StringVar(&o.server, "server", realserver.Redis7, "the `server`, one of "+strings.Join(realserver.All(), ", "))
 	f.StringVar(&o.json, "json", "", "write the figures to this `file`; - is stdout")
 	f.StringVar(&o.html, "html", "", "write a page with tables and charts to this `file`")

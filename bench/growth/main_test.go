@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}{
 		{
 			"", "goroutines links memory large slow ready polling",
-			plan{300 * time.Millisecond, time.Second, 500 * time.Millisecond, 3, 10, false},
+			plan{300 * time.Millisecond, time.Second, 250 * time.Millisecond, 3, 20, false},
 		},
 		{
 			"-quick -parts slow,large", "slow large",

@@ -46,20 +46,18 @@ func (l *lab) ready(ctx context.Context) error {
 	return nil
 }
 
+// readyPairs compares one readiness with none. Each round has a client of its own: a
+// connection that happens to be a fast one stays so for its life.
 func (l *lab) readyPairs(ctx context.Context, r readiness, n int) (row gauge.Comparison, err error) {
-	with := func(mode maintnotifications.Mode) (rig.Baton, func(context.Context) (gauge.Cost, error)) {
-		b := rig.NewBaton(&redis.Options{
-			Addr: l.addr, Dialer: r.dial, MaintNotificationsConfig: &maintnotifications.Config{Mode: mode},
-		})
-		return b, func(ctx context.Context) (gauge.Cost, error) { return l.runShort(ctx, getters(b, n)) }
+	with := func(mode maintnotifications.Mode) func(context.Context) (gauge.Cost, error) {
+		return func(ctx context.Context) (gauge.Cost, error) {
+			b := rig.NewBaton(&redis.Options{
+				Addr: l.addr, Dialer: r.dial, MaintNotificationsConfig: &maintnotifications.Config{Mode: mode},
+			})
+			defer b.Close()
+			return l.runShort(ctx, getters(b, n))
+		}
 	}
-	without, a := with(maintnotifications.ModeDisabled)
-	defer without.Close()
-	ready, b := with(r.mode)
-	defer ready.Close()
-	pairs, err := gauge.Pairs(ctx, l.pairs, a, b)
-	if err != nil {
-		return row, err
-	}
-	return gauge.Compare(r.name, n, pairs), nil
+	pairs, err := gauge.Pairs(ctx, l.pairs, with(maintnotifications.ModeDisabled), with(r.mode))
+	return gauge.Compare(r.name, n, pairs), err
 }

@@ -92,29 +92,24 @@ func (w *worker) next() error {
 	return nil
 }
 
-// compareReady compares notifications on with off while nothing is announced.
-func compareReady(ctx context.Context, o options, addr string, progress *sheet.Progress) (c gauge.Comparison, err error) {
+// compareReady compares notifications on with off while nothing is announced. Each
+// round has a client of its own: a connection that happens to be a fast one stays so
+// for its life.
+func compareReady(ctx context.Context, o options, addr string, progress *sheet.Progress) (gauge.Comparison, error) {
 	progress.Step("notifications on against off, quiet, %d goroutines, %d pairs", o.goroutines, o.pairs)
-	round := func(b rig.Baton, name string) (func(context.Context) (gauge.Cost, error), error) {
-		ops, err := workers(ctx, b, name, o.goroutines)
+	with := func(mode maintnotifications.Mode) func(context.Context) (gauge.Cost, error) {
 		return func(ctx context.Context) (gauge.Cost, error) {
-			cost, _, err := gauge.Plan{Warm: o.second / 8, Window: o.second / 2, Every: 1}.Run(ctx, ops)
+			b := newClient(addr, mode, new(handovers))
+			defer b.Close()
+			ops, err := workers(ctx, b, "quiet", o.goroutines)
+			if err != nil {
+				return gauge.Cost{}, err
+			}
+			cost, _, err := gauge.Plan{Warm: o.second / 8, Window: o.second / 4, Every: 1}.Run(ctx, ops)
 			return cost, err
-		}, err
+		}
 	}
-	off := newClient(addr, maintnotifications.ModeDisabled, new(handovers))
-	defer off.Close()
-	a, err := round(off, "off")
-	if err != nil {
-		return c, err
-	}
-	on := newClient(addr, maintnotifications.ModeEnabled, new(handovers))
-	defer on.Close()
-	b, err := round(on, "on")
-	if err != nil {
-		return c, err
-	}
-	pairs, err := gauge.Pairs(ctx, o.pairs, a, b)
+	pairs, err := gauge.Pairs(ctx, o.pairs, with(maintnotifications.ModeDisabled), with(maintnotifications.ModeEnabled))
 	return gauge.Compare("on against off", o.goroutines, pairs), err
 }
 

@@ -71,7 +71,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.server, "server", realserver.Redis7, "the `server` behind the simulator, one of "+strings.Join(servers, ", "))
 	f.IntVar(&o.goroutines, "goroutines", 64, "how many goroutines make the load")
 	f.IntVar(&o.handoffs, "handoffs", 10, "how often the database moves")
-	f.IntVar(&o.pairs, "pairs", 10, "how many pairs of rounds compare notifications on with off")
+	f.IntVar(&o.pairs, "pairs", 20, "how many pairs of rounds compare notifications on with off")
 	f.DurationVar(&o.second, "second", time.Second, "how long the times are that are compared")
 	quick := f.Bool("quick", false, "as -handoffs 4 -pairs 3 -second 300ms, for a first look")
 	f.StringVar(&o.json, "json", "", "write the figures to this `file`; - is stdout")

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func TestParse(t *testing.T) {
 	for args, want := range map[string]options{
-		"":                        {realserver.Redis7, 64, 10, time.Second, 10, ""},
+		"":                        {realserver.Redis7, 64, 10, time.Second, 20, ""},
 		"-quick -server embedded": {embedded, 64, 4, 300 * time.Millisecond, 3, ""},
 		"-goroutines 5 -handoffs 2 -json x -second 2s -pairs 4": {realserver.Redis7, 5, 2, 2 * time.Second, 4, "x"},
 	} {
