@@ -155,6 +155,13 @@ func (m *many) Reply(i int, frame []byte) {
 	cmd.base().settle(cmd.readReply(&m.rd))
 }
 
+// Keep is Reply with a frame that the command may keep.
+func (m *many) Keep(i int, frame []byte) {
+	m.rd = resp.NewOwner(frame)
+	cmd := m.cmds[i]
+	cmd.base().settle(cmd.readReply(&m.rd))
+}
+
 var manys = sync.Pool{New: func() any { return new(many) }} //nolint:gochecknoglobals // pool
 
 // keepWire is how large the buffer of a pipeline may be to be kept for the next.
@@ -408,6 +415,9 @@ func (b *block) exec(r *resp.Reader, frame []byte) {
 		cmd.base().settle(cmd.readReply(&b.rd))
 	}
 }
+
+// Keep is Reply: a transaction's replies are taken apart.
+func (b *block) Keep(i int, frame []byte) { b.Reply(i, frame) }
 
 // sendBlock sends commands as a transaction.
 func sendBlock(ctx context.Context, d doer, cmds []Cmder) (int, error) {

@@ -26,6 +26,12 @@ func (s *single) Reply(_ int, frame []byte) {
 	s.cmd.base().settle(s.cmd.readReply(&s.rd))
 }
 
+// Keep is Reply with a frame that the command may keep.
+func (s *single) Keep(_ int, frame []byte) {
+	s.rd = resp.NewOwner(frame)
+	s.cmd.base().settle(s.cmd.readReply(&s.rd))
+}
+
 var singles = sync.Pool{New: func() any { return new(single) }} //nolint:gochecknoglobals // pool
 
 // doer sends a request: a lane or a link.

@@ -15,6 +15,12 @@ type Sink interface {
 	Reply(i int, frame []byte)
 }
 
+// Keeper is a Sink that can use a large reply without copying it.
+type Keeper interface {
+	// Keep is Reply with a frame that is the sink's for good.
+	Keep(i int, frame []byte)
+}
+
 // Request is what Do sends and how it waits.
 type Request struct {
 	Wire    []byte // the encoded commands; not changed, and not kept after the last reply
@@ -70,15 +76,19 @@ func (l *Link) release(c *call) {
 	l.calls.Put(c)
 }
 
-// take gives one reply to the call's sink, unless the caller has left, and tells
-// whether it was the last one.
-func (c *call) take(frame []byte) (last bool) {
+// take gives one reply to the call's sink, for good if apart, unless the caller has
+// left, and tells whether it was the last one.
+func (c *call) take(frame []byte, apart bool) (last bool) {
 	c.seen++
 	last = c.seen == c.replies
 	if !c.state.CompareAndSwap(pending, filling) {
 		return last
 	}
-	c.sink.Reply(c.got.Replies, frame)
+	if k, ok := c.sink.(Keeper); ok && apart {
+		k.Keep(c.got.Replies, frame)
+	} else {
+		c.sink.Reply(c.got.Replies, frame)
+	}
 	c.got.Replies++
 	c.got.Bytes += len(frame)
 	if !last {

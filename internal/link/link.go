@@ -157,8 +157,9 @@ type Link struct {
 	// Those of whoever has the turn to read; next also others may read under mu while
 	// parsing is false.
 	rbuf    []byte
-	r, w    int // unread part of rbuf
-	slack   int // reads in a row that have left most of rbuf empty
+	r, w    int    // unread part of rbuf
+	aside   []byte // what rbuf is when it is not a buffer for one large string; nil: it is not
+	slack   int    // reads in a row that have left most of rbuf empty
 	scanner resp.Scanner
 	next    int      // index of got's first call that is not wholly answered
 	start   int      // and where in the batch its bytes start

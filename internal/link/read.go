@@ -164,7 +164,11 @@ func (l *Link) parse() (answered int, err error) {
 		}
 		c := l.got.calls[l.next]
 		size := c.size // once the last reply is taken, the call is its caller's
-		if c.take(frame) {
+		apart := l.aside != nil
+		if apart { // nobody else uses this buffer any more
+			l.rbuf, l.aside, l.r, l.w = l.aside, nil, 0, 0
+		}
+		if c.take(frame, apart) {
 			answered++
 			l.got.calls[l.next] = nil
 			l.next++
@@ -233,6 +237,9 @@ func (l *Link) makeSpace() {
 		l.r, l.w = 0, 0
 		return
 	}
+	if l.setApart() {
+		return
+	}
 	if l.r > 0 && len(l.rbuf)-l.w < len(l.rbuf)/4 {
 		l.w = copy(l.rbuf, l.rbuf[l.r:l.w])
 		l.r = 0
@@ -244,6 +251,34 @@ func (l *Link) makeSpace() {
 		l.w -= l.r
 		l.r = 0
 	}
+}
+
+// apartBytes is from which size on a string has a buffer of its own, and apartStep how
+// many times larger than what has come that may be: a peer may announce what it likes.
+const (
+	apartBytes = 64 << 10
+	apartStep  = 32
+)
+
+// setApart gives a large string that is coming a buffer of its own, as large as its
+// frame, so that its caller can have it without a copy. It is false where there is none,
+// or the buffer has room still.
+func (l *Link) setApart() bool {
+	have := l.w - l.r
+	if l.aside != nil && l.w < len(l.rbuf) {
+		return true
+	}
+	need := l.scanner.Need()
+	if need < apartBytes || resp.Kind(l.rbuf[l.r]) != resp.KindBulk || l.cfg.Subscriber {
+		return false
+	}
+	buf := make([]byte, min(need, max(apartStep*have, apartBytes)))
+	copy(buf, l.rbuf[l.r:l.w])
+	if l.aside == nil {
+		l.aside = l.rbuf
+	}
+	l.rbuf, l.r, l.w = buf, 0, have
+	return true
 }
 
 // shrink lets go of an empty buffer that grew larger than is needed: used bytes of it

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -252,7 +254,7 @@ func TestAnnouncedBytesAreAllocatedAsTheyCome(t *testing.T) {
 		synctest.Wait()
 		l.Close(nil)
 		r.WantError(MaybeSent, ErrClosed, 0)
-		if got := len(l.rbuf); got > 1<<20 {
+		if got := len(l.rbuf); got > apartStep*100_000 {
 			t.Errorf("the read buffer has %d bytes after 100 kB", got)
 		}
 	})
@@ -281,7 +283,7 @@ func TestBuffersShrinkAfterALargeValue(t *testing.T) {
 	})
 }
 
-// A buffer that large replies need again and again is kept, and given up when they are
+// A buffer that large arrays need again and again is kept, and given up when they are
 // no more; a lent link, of which there are many, keeps less.
 func TestReadBuffersFollowTheReplies(t *testing.T) {
 	for _, lent := range []bool{false, true} {
@@ -291,8 +293,8 @@ func TestReadBuffersFollowTheReplies(t *testing.T) {
 			size := func(reply string) int {
 				r := t.Do(l, "GET a")
 				srv.Expect("GET a")
-				srv.Reply(bulk(reply))
-				r.Want(bulk(reply))
+				srv.Reply("*1\r\n" + bulk(reply))
+				r.Want("*1\r\n" + bulk(reply))
 				synctest.Wait()
 				return len(l.rbuf)
 			}
@@ -311,6 +313,66 @@ func TestReadBuffersFollowTheReplies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// keeper is a sink that keeps large frames.
+type keeper struct {
+	replies
+	kept [][]byte
+}
+
+func (k *keeper) Keep(i int, frame []byte) {
+	k.kept = append(k.kept, frame)
+	k.Reply(i, frame)
+}
+
+// A large string is read into a buffer of its own, in whatever pieces it comes and
+// whatever is around it, and nobody writes there again.
+func TestLargeStringsAreSetApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	bubble(t, func(t *tester) {
+		l, srv := t.link()
+		var sink keeper
+		var all strings.Builder
+		var want []string
+		for i := range 60 {
+			size := []int{rng.IntN(100), apartBytes - 100 + rng.IntN(200), rng.IntN(1 << 20)}[i%3]
+			want = append(want, bulk(strings.Repeat(string(rune('a'+i%26)), size)))
+			all.WriteString(want[i])
+		}
+		done := make(chan error)
+		go func() {
+			_, err := l.Do(context.Background(), Request{Wire: wire("GET a"), Replies: len(want), Sink: &sink})
+			done <- err
+		}()
+		srv.Expect("GET a")
+		for rest := all.String(); rest != ""; {
+			n := min(1+rng.IntN(200_000), len(rest))
+			srv.Reply(rest[:n])
+			rest = rest[n:]
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, sink.all()); d != "" {
+			t.Errorf("replies differ (%d bytes of difference)", len(d))
+		}
+		if len(sink.kept) < 20 {
+			t.Errorf("%d strings were set apart, want more than 20", len(sink.kept))
+		}
+		for _, frame := range sink.kept {
+			if !slices.Contains(want, string(frame)) {
+				t.Error("a frame was changed after it had been given away")
+			}
+			if cap(frame) > len(frame) {
+				t.Errorf("a frame of %d bytes has %d more", len(frame), cap(frame)-len(frame))
+			}
+		}
+		synctest.Wait()
+		if got := len(l.rbuf); got != defaultReadBuffer {
+			t.Errorf("the buffer has %d bytes, want %d", got, defaultReadBuffer)
+		}
+	})
 }
 
 // A link that is never quite idle must not remember the batches of its whole life.

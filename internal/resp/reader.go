@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+	"unsafe"
 )
 
 // A Reader walks over the values of one complete frame. It is a value: copying
@@ -17,10 +18,15 @@ import (
 type Reader struct {
 	b   []byte
 	pos int
+	own bool // b belongs to the reader's user for good
 }
 
 // NewReader returns a reader over frame, which it aliases.
 func NewReader(frame []byte) Reader { return Reader{b: frame} }
+
+// NewOwner returns a reader over a frame that nobody changes any more: a string that
+// is most of it is not copied.
+func NewOwner(frame []byte) Reader { return Reader{b: frame, own: true} }
 
 // Len returns how many bytes are left.
 func (r *Reader) Len() int { return len(r.b) - r.pos }
@@ -308,6 +314,9 @@ func (r *Reader) Bytes() ([]byte, error) {
 // String is [Reader.Bytes] with a copy of the text.
 func (r *Reader) String() (string, error) {
 	b, err := r.Bytes()
+	if r.own && len(b) > len(r.b)/2 {
+		return unsafe.String(&b[0], len(b)), err // see NewOwner
+	}
 	return string(b), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // after is a value behind the one under test, to see whether the reader is in
@@ -469,5 +470,33 @@ func TestTypedReadsDoNotAllocate(t *testing.T) {
 	})
 	if got != 0 {
 		t.Errorf("%v allocations", got)
+	}
+}
+
+// What a frame's owner reads of it shares its memory only where it is most of it.
+func TestOwnersDontCopy(t *testing.T) {
+	for text, want := range map[string]bool{"": false, strings.Repeat("x", 1000): true} {
+		frame := AppendBulk(nil, text)
+		for _, own := range []bool{false, true} {
+			r := NewReader(frame)
+			if own {
+				r = NewOwner(frame)
+			}
+			got, err := r.String()
+			if err != nil || got != text {
+				t.Fatalf("got %.20q, %v, want %.20q", got, err, text)
+			}
+			shares := got != "" && unsafe.StringData(got) == &frame[len("$1000\r\n")]
+			if shares != (own && want) {
+				t.Errorf("%d bytes, owner %v: shares memory: %v, want %v", len(text), own, shares, own && want)
+			}
+		}
+	}
+	r := NewOwner([]byte("*2\r\n$5\r\nfirst\r\n$6\r\nsecond\r\n"))
+	if n, err := r.ArrayLen(); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	if s, err := r.String(); s != "first" || err != nil {
+		t.Errorf("got %q, %v", s, err)
 	}
 }
