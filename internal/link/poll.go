@@ -11,21 +11,21 @@ import (
 // time, and the work, of going to sleep and being woken. Where it does not pay it only
 // burns processor time, so it is done only while trials show that it pays.
 
-// Numbers of the polling. The shares and counts were found by measuring.
+// Numbers of the polling, found by measuring with 1 to 512 callers.
 const (
 	// pollFor is how long a reader polls before it sleeps.
 	pollFor = 50 * time.Microsecond
-	// Of each so many reads the first pollTrial take turns, pollStretch of them without
-	// polling and pollStretch with it, and the rest do what was faster.
-	pollPeriod  = 2048
-	pollTrial   = 8 * pollStretch
-	pollStretch = 16
-	// A trial that shows that polling does not pay makes the next one come twice as
-	// late, up to this.
+	// Of each pollPeriod reads the first pollTrial are a trial: pollStretch without
+	// polling, as many with it, and that once more. The first pollSettle of a stretch
+	// don't count: batches take some reads to get as large as they will be.
+	pollPeriod  = 3072
+	pollTrial   = 4 * pollStretch
+	pollStretch = 96
+	pollSettle  = 40
+	// A trial is given up when so many polls in a row have found nothing; the next one
+	// then comes twice as late, up to pollLongest. Outside of a trial that begins one.
+	pollMisses  = 8
 	pollLongest = 64 * pollPeriod
-	// A trial is given up when so many polls in a row have found nothing, and polling
-	// is tried anew.
-	pollMisses = 8
 	// From one read to the next no more time counts than this: callers may have had
 	// nothing to ask.
 	pollCap = 2 * time.Millisecond
@@ -33,13 +33,15 @@ const (
 
 // poller decides whether to poll. It belongs to whoever has the turn to read.
 type poller struct {
-	raw    syscall.RawConn // nil: this socket can't be polled
-	on     bool            // polling pays, as far as is known
-	reads  int             // since the trial began
-	period int             // reads until the next trial
-	misses int             // polls in a row that found nothing
-	last   time.Time       // when the read before ended, in a trial
-	trial  [2]pace         // without polling and with it
+	raw    syscall.RawConn      // nil: this socket can't be polled
+	cpu    func() time.Duration // the processor time that the process has used
+	on     bool                 // polling pays, as far as is known
+	reads  int                  // since the trial began
+	period int                  // reads until the next trial
+	misses int                  // polls in a row that found nothing
+	last   time.Time            // when the read before ended, in a trial
+	used   time.Duration        // cpu when the stretch had settled
+	trial  [2]pace              // without polling and with it
 
 	// For the callback of one read.
 	buf     []byte
@@ -49,16 +51,33 @@ type poller struct {
 	try     func(fd uintptr) bool
 }
 
-// pace is how fast replies came.
+// pace is how many replies came, in which time and at which cost.
 type pace struct {
-	took    time.Duration
-	replies int
+	took, cpu time.Duration
+	replies   int
 }
 
-// fasterByFifth tells whether replies came faster by a fifth than at the other pace.
-// Polling has to be that much better to be worth the processor time it burns.
-func (p pace) fasterByFifth(than pace) bool {
-	return p.took*time.Duration(than.replies)*5 < than.took*time.Duration(p.replies)*4
+// Polling pays where replies come faster and cost no more, or come much faster. What is
+// done already has the benefit of the doubt.
+const (
+	fasterToBegin = 0.95 // of the time for one reply without polling
+	fasterToStay  = 1.02
+	muchFaster    = 0.67
+	dearest       = 1.05 // of the processor time for one reply without polling
+)
+
+// pays tells whether polling pays, from the paces without it and with it.
+func pays(without, with pace, isOn bool) bool {
+	if without.replies == 0 || with.replies == 0 || without.took <= 0 {
+		return false
+	}
+	share := float64(without.replies) / float64(with.replies)
+	took := float64(with.took) / float64(without.took) * share
+	limit := fasterToBegin
+	if isOn {
+		limit = fasterToStay
+	}
+	return took < muchFaster || took < limit && float64(with.cpu)*share <= dearest*float64(without.cpu)
 }
 
 // use makes the poller poll nc, if it can be.
@@ -70,7 +89,7 @@ func (p *poller) use(nc net.Conn) {
 		return
 	}
 	if raw, err := nc.(syscall.Conn).SyscallConn(); err == nil && canPoll {
-		p.raw = raw
+		p.raw, p.cpu = raw, processCPU
 		p.try = p.attempt
 	}
 }
@@ -110,10 +129,13 @@ func (p *poller) polls() bool {
 // turn is whose turn it is in a trial: 0 without polling, 1 with it.
 func (p *poller) turn() int { return p.reads / pollStretch % 2 }
 
-// answered takes in how many replies a read has brought.
+// counts tells whether read number n of a trial counts.
+func counts(n int) bool { return n%pollStretch >= pollSettle }
+
+// answered takes in how many replies the latest read has brought.
 func (p *poller) answered(n int) {
-	if p.reads > 0 && p.reads <= pollTrial {
-		p.trial[(p.reads-1)/pollStretch%2].replies += n
+	if latest := p.reads - 1; latest >= 0 && latest < pollTrial && counts(latest) {
+		p.trial[latest/pollStretch%2].replies += n
 	}
 }
 
@@ -122,35 +144,44 @@ func (p *poller) answered(n int) {
 // when the replies of the last one are known.
 func (p *poller) account(polled, inVain bool, took time.Duration) {
 	switch {
-	case p.trying():
-		p.trial[p.turn()].took += min(took, pollCap)
-		p.reads++
-	case p.reads == pollTrial:
-		p.decide(p.trial[1].fasterByFifth(p.trial[0]))
-	default:
-		p.reads++
-	}
-	switch {
 	case polled && inVain:
 		p.misses++
 	case polled:
 		p.misses = 0
 	}
 	switch {
+	case p.trying():
+		p.measure(took)
+	case p.reads == pollTrial:
+		p.decide(pays(p.trial[0], p.trial[1], p.on), pollPeriod)
+	default:
+		p.reads++
+	}
+	switch {
 	case p.misses >= pollMisses && p.reads <= pollTrial:
-		p.decide(false)
+		p.decide(false, min(2*p.period, pollLongest))
 	case p.misses >= pollMisses, p.reads >= p.period:
 		p.reads, p.misses, p.last, p.trial = 0, 0, time.Time{}, [2]pace{}
 	}
 }
 
-// decide ends a trial.
-func (p *poller) decide(on bool) {
-	p.on = on
-	p.reads, p.misses = pollTrial+1, 0
-	if on {
-		p.period = pollPeriod
-	} else {
-		p.period = min(2*p.period, pollLongest)
+// measure takes in a read of a trial.
+func (p *poller) measure(took time.Duration) {
+	t := &p.trial[p.turn()]
+	if counts(p.reads) {
+		t.took += min(took, pollCap)
 	}
+	p.reads++
+	switch p.reads % pollStretch {
+	case pollSettle:
+		p.used = p.cpu()
+	case 0:
+		t.cpu += p.cpu() - p.used
+	}
+}
+
+// decide ends a trial; the next one comes after so many reads.
+func (p *poller) decide(on bool, period int) {
+	p.on, p.period = on, period
+	p.reads, p.misses = pollTrial+1, 0
 }

@@ -2,10 +2,15 @@
 
 package link
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 const canPoll = false
 
 func (*poller) poll([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 func (*poller) attempt(uintptr) bool { return true }
+
+func processCPU() time.Duration { return 0 }

@@ -74,67 +74,76 @@ func TestOnlyRealSocketsArePolled(t *testing.T) {
 	}
 }
 
-// The trials decide by the pace of the replies, and cost little where polling is in
-// vain.
+// A pollRun is what reads are like for a poller.
+type pollRun struct {
+	plain, polled       time.Duration // from read to read
+	plainCPU, polledCPU time.Duration // the processor time of that
+	more                int           // replies of a read that was polled for, in place of 10
+	inVain              bool          // polls find nothing
+}
+
+// play makes p do so many reads, and tells how many of them polled.
+func (run pollRun) play(p *poller, reads int) (polls int) {
+	var cpu time.Duration
+	p.cpu = func() time.Duration { return cpu }
+	for range reads {
+		polled := p.polls()
+		took, used, replies := run.plain, run.plainCPU, 10
+		if polled {
+			polls++
+			took, used, replies = run.polled, run.polledCPU, run.more
+		}
+		cpu += used
+		p.account(polled, polled && run.inVain, took)
+		p.answered(replies)
+	}
+	return polls
+}
+
+const us = time.Microsecond
+
+// The trials decide by the pace of the replies and what they cost, and cost little
+// themselves where polling is in vain.
 func TestPollingIsDoneWhereItPays(t *testing.T) {
+	const reads = 10 * pollPeriod
+	trials := 10 * pollTrial / 2
 	for name, test := range map[string]struct {
-		plain, polled time.Duration // from read to read
-		more          int           // replies of a read that was polled for, in place of 10
-		finds         bool
-		on            bool
-		most          int // polls of 10,000 reads
+		run  pollRun
+		on   bool
+		most int // polls
 	}{
-		"loopback":         {20 * time.Microsecond, 10 * time.Microsecond, 10, true, true, 10_000},
-		"larger batches":   {20 * time.Microsecond, 25 * time.Microsecond, 20, true, true, 10_000},
-		"too little":       {20 * time.Microsecond, 17 * time.Microsecond, 10, true, false, 5 * pollTrial / 2},
-		"smaller batches":  {20 * time.Microsecond, 10 * time.Microsecond, 5, true, false, 5 * pollTrial / 2},
-		"a real network":   {500 * time.Microsecond, 490 * time.Microsecond, 10, false, false, 4 * pollMisses},
-		"a server at rest": {time.Second, time.Second, 10, false, false, 4 * pollMisses},
+		"loopback":            {pollRun{20 * us, 10 * us, 20 * us, 21 * us, 10, false}, true, reads},
+		"cheaper, not faster": {pollRun{20 * us, 20 * us, 20 * us, 10 * us, 10, false}, false, trials},
+		"a bit faster":        {pollRun{20 * us, 18 * us, 20 * us, 20 * us, 10, false}, true, reads},
+		"and dearer":          {pollRun{20 * us, 18 * us, 20 * us, 22 * us, 10, false}, false, trials},
+		"much faster, dearer": {pollRun{20 * us, 10 * us, 20 * us, 40 * us, 10, false}, true, reads},
+		"larger batches":      {pollRun{20 * us, 25 * us, 20 * us, 25 * us, 20, false}, true, reads},
+		"smaller batches":     {pollRun{20 * us, 15 * us, 20 * us, 20 * us, 5, false}, false, trials},
+		"a real network":      {pollRun{500 * us, 490 * us, 30 * us, 80 * us, 10, true}, false, 5 * pollMisses},
+		"a server at rest":    {pollRun{time.Second, time.Second, 30 * us, 80 * us, 10, true}, false, 5 * pollMisses},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := poller{period: pollPeriod}
-			polls := 0
-			for range 10_000 {
-				polled := p.polls()
-				took, replies := test.plain, 10
-				if polled {
-					polls++
-					took, replies = test.polled, test.more
-				}
-				p.account(polled, polled && !test.finds, took)
-				p.answered(replies)
-			}
-			if p.on != test.on || polls > test.most {
+			if polls := test.run.play(&p, reads); p.on != test.on || polls > test.most {
 				t.Errorf("on %v after %d polls, want %v after %d at most", p.on, polls, test.on, test.most)
 			}
 		})
 	}
 }
 
-// Where polling has paid and stops to, that is noticed at once.
+// Where polling has paid and stops to, that is noticed at once; where it pays no more
+// and no less, it goes on.
 func TestPollingThatNoLongerPaysEnds(t *testing.T) {
 	p := poller{period: pollPeriod}
-	for range pollTrial + 1 {
-		polled := p.polls()
-		took := 20 * time.Microsecond
-		if polled {
-			took /= 2
-		}
-		p.account(polled, false, took)
-		p.answered(1)
-	}
+	(pollRun{20 * us, 10 * us, 20 * us, 20 * us, 10, false}).play(&p, pollTrial+1)
 	if !p.on {
 		t.Fatal("polling is off, though it pays")
 	}
-	polls := 0
-	for range 1000 {
-		polled := p.polls()
-		if polled {
-			polls++
-		}
-		p.account(polled, true, time.Millisecond)
-		p.answered(1)
+	(pollRun{20 * us, 20 * us, 20 * us, 20 * us, 10, false}).play(&p, 2*pollPeriod)
+	if !p.on {
+		t.Error("polling is off, though nothing speaks against it")
 	}
+	polls := (pollRun{500 * us, 500 * us, 20 * us, 70 * us, 10, true}).play(&p, pollTrial)
 	if p.on || polls > 3*pollMisses {
 		t.Errorf("on %v, %d polls in vain, want %d at most", p.on, polls, 3*pollMisses)
 	}

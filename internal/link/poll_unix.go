@@ -59,3 +59,12 @@ func (p *poller) attempt(fd uintptr) bool {
 		}
 	}
 }
+
+// processCPU is the processor time that the process has used; 0 where it is not known.
+func processCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
