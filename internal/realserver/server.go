@@ -84,6 +84,7 @@ type Server struct {
 	addr       string
 	tlsAddr    string
 	unixSocket string
+	busPort    int // of a cluster node
 	tlsConfig  *tls.Config
 	cmd        *exec.Cmd
 	log        tail
@@ -205,13 +206,13 @@ func (s *Server) arguments(cfg Config) ([]string, error) {
 	set("save", "")
 	set("appendonly", "no")
 	if cfg.Cluster {
-		bus, err := freePort(cfg.Host)
-		if err != nil {
+		var err error
+		if s.busPort, err = freePort(cfg.Host); err != nil {
 			return nil, err
 		}
 		set("cluster-enabled", "yes")
 		set("cluster-config-file", "nodes.conf")
-		set("cluster-port", strconv.Itoa(bus))
+		set("cluster-port", strconv.Itoa(s.busPort))
 	}
 	if len(cfg.Users) > 0 {
 		var rules strings.Builder
@@ -414,12 +415,7 @@ func (s *Server) probe(ctx context.Context, password string) error {
 // ask sends one command and returns its reply: a line with its type, or the
 // contents of a bulk string.
 func ask(w io.Writer, r *bufio.Reader, words ...string) (string, error) {
-	var command strings.Builder
-	fmt.Fprintf(&command, "*%d\r\n", len(words))
-	for _, word := range words {
-		fmt.Fprintf(&command, "$%d\r\n%s\r\n", len(word), word)
-	}
-	if _, err := io.WriteString(w, command.String()); err != nil {
+	if err := writeCommand(w, words); err != nil {
 		return "", err
 	}
 	line, err := r.ReadString('\n')

@@ -1,0 +1,203 @@
+package realserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// moveBatch is how many keys one MIGRATE takes along.
+const moveBatch = 100
+
+// A SlotMove moves slots from one primary to another, step by step, as redis-cli
+// does. It belongs to one goroutine, which must call Close.
+type SlotMove struct {
+	cluster  *Cluster
+	from, to *node
+	source   *session
+	target   *session
+}
+
+// StartMove prepares to move slots between the primaries at two addresses; nothing is
+// moved yet. ctx bounds this call only.
+func (c *Cluster) StartMove(ctx context.Context, from, to string) (*SlotMove, error) {
+	m := &SlotMove{cluster: c}
+	var err error
+	if m.from, err = c.at(from); err != nil {
+		return nil, err
+	}
+	if m.to, err = c.at(to); err != nil {
+		return nil, err
+	}
+	if m.source, err = openSession(ctx, from, c.password); err != nil {
+		return nil, err
+	}
+	if m.target, err = openSession(ctx, to, c.password); err != nil {
+		m.source.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close ends the connections. What was begun stays as it is.
+func (m *SlotMove) Close() {
+	m.source.close()
+	m.target.close()
+}
+
+// Open opens a slot at both ends: for keys that the source has not it answers ASK.
+func (m *SlotMove) Open(ctx context.Context, slot int) error {
+	number := strconv.Itoa(slot)
+	if _, err := m.target.do(ctx, "CLUSTER", "SETSLOT", number, "IMPORTING", m.from.id); err != nil {
+		return err
+	}
+	_, err := m.source.do(ctx, "CLUSTER", "SETSLOT", number, "MIGRATING", m.to.id)
+	return err
+}
+
+// Keys moves at most limit keys of an open slot, and returns how many it moved; 0
+// means that none were left.
+func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
+	reply, err := m.source.do(ctx, "CLUSTER", "GETKEYSINSLOT", strconv.Itoa(slot), strconv.Itoa(limit))
+	if err != nil {
+		return 0, err
+	}
+	keys, _ := reply.([]any)
+	if len(keys) == 0 {
+		return 0, nil
+	}
+	host, port, err := net.SplitHostPort(m.to.srv.Addr())
+	if err != nil {
+		return 0, err
+	}
+	words := []string{"MIGRATE", host, port, "", "0", strconv.FormatInt(talkTimeout.Milliseconds(), 10), "REPLACE"}
+	if m.cluster.password != "" {
+		words = append(words, "AUTH", m.cluster.password)
+	}
+	words = append(words, "KEYS")
+	for _, key := range keys {
+		text, _ := key.(string)
+		words = append(words, text)
+	}
+	_, err = m.source.do(ctx, words...)
+	return len(keys), err
+}
+
+// Finish gives an open slot, which must be empty at the source, to its new owner. The
+// other nodes learn of it by gossip.
+func (m *SlotMove) Finish(ctx context.Context, slot int) error {
+	for _, end := range []*session{m.target, m.source} {
+		if _, err := end.do(ctx, "CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", m.to.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all moves a slot from the first step to the last.
+func (m *SlotMove) all(ctx context.Context, slot int) error {
+	if err := m.Open(ctx, slot); err != nil {
+		return err
+	}
+	for {
+		moved, err := m.Keys(ctx, slot, moveBatch)
+		if err != nil {
+			return err
+		}
+		if moved == 0 {
+			return m.Finish(ctx, slot)
+		}
+	}
+}
+
+// MoveSlots moves slots with their keys from the primary at one address to that at
+// another, one slot after the other, and returns when all nodes know the new owner.
+// Meanwhile keys are asked for at either (ASK, TRYAGAIN, MOVED).
+func (c *Cluster) MoveSlots(ctx context.Context, from, to string, ranges ...SlotRange) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	m, err := c.StartMove(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	for _, r := range ranges {
+		for slot := r.Start; slot <= r.End; slot++ {
+			if err := m.all(ctx, slot); err != nil {
+				return fmt.Errorf("move slot %d from %s to %s: %w", slot, from, to, err)
+			}
+		}
+	}
+	return c.Settle(ctx)
+}
+
+// AtomicMigrate moves slots as a whole by CLUSTER MIGRATESLOTS, which Valkey has since
+// 9.0, and returns when all nodes know the new owner. Other servers give
+// errors.ErrUnsupported.
+func (c *Cluster) AtomicMigrate(ctx context.Context, from, to string, ranges ...SlotRange) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	target, err := c.at(to)
+	if err != nil {
+		return err
+	}
+	words := []string{"CLUSTER", "MIGRATESLOTS", "SLOTSRANGE"}
+	for _, r := range ranges {
+		words = append(words, strconv.Itoa(r.Start), strconv.Itoa(r.End))
+	}
+	_, err = c.Do(ctx, from, append(words, "NODE", target.id)...)
+	if refusal, ok := errors.AsType[ReplyError](err); ok && strings.Contains(string(refusal), "unknown subcommand") {
+		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	if err != nil {
+		return err
+	}
+	err = c.until(ctx, func(ctx context.Context) error { return c.arrived(ctx, target, ranges) })
+	if err != nil {
+		state, _ := c.Do(context.WithoutCancel(ctx), from, "CLUSTER", "GETSLOTMIGRATIONS")
+		return fmt.Errorf("%w; the source says %v", err, state)
+	}
+	return c.Settle(ctx)
+}
+
+// arrived tells which slots a node does not own yet.
+func (c *Cluster) arrived(ctx context.Context, n *node, ranges []SlotRange) error {
+	own, err := c.self(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if !own.owns(r) {
+			return fmt.Errorf("%s does not own the slots %d to %d yet", n.srv.Addr(), r.Start, r.End)
+		}
+	}
+	return nil
+}
+
+// Failover makes the replica at addr the primary, in agreement with its primary, and
+// returns when all nodes know it.
+func (c *Cluster) Failover(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	n, err := c.at(addr)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Do(ctx, addr, "CLUSTER", "FAILOVER"); err != nil {
+		return err
+	}
+	err = c.until(ctx, func(ctx context.Context) error {
+		own, err := c.self(ctx, n)
+		if err == nil && !own.isPrimary() {
+			err = fmt.Errorf("%s is no primary yet", addr)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Settle(ctx)
+}
