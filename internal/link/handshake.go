@@ -200,6 +200,7 @@ func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, err
 	}
 	_ = nc.SetDeadline(time.Time{})
 	l.gate = gateOf(nc)
+	l.writer.use(nc)
 	switch {
 	case cfg.NoPolling:
 	case l.gate != nil:

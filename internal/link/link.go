@@ -50,9 +50,10 @@ const (
 	// keepWrite is the same for the buffers of commands.
 	keepWrite = 1 << 20
 	// calmBytes is how much may be unanswered on the wire for a caller or the
-	// reader to write itself: a socket takes that much without blocking. Beyond it
-	// a goroutine of its own writes, so that neither a caller's deadline nor the
-	// reader can hang on a peer that does not read.
+	// reader to write itself, where a socket can't be asked how much it takes: so
+	// much it takes without blocking. Beyond it a goroutine of its own writes, so
+	// that neither a caller's deadline nor the reader can hang on a peer that does
+	// not read.
 	calmBytes = 64 << 10
 	// maxQueued and maxInFlight bound what one link holds; callers beyond it wait
 	// with their own deadline.
@@ -93,6 +94,7 @@ type batch struct {
 	sent     int           // bytes that were written for sure; set when the write has ended
 	at       int64         // when its write ended; 0: it is being written
 	patience time.Duration // the longest of its calls; negative: for ever
+	calm     bool          // a socket takes it without blocking
 }
 
 // A Link is one connection, shared by many callers.
@@ -168,6 +170,8 @@ type Link struct {
 	due     int      // calls known to be unanswered
 	poller  poller
 	gate    *gate // below TLS; nil: none
+
+	writer tryWriter // immutable; used by whoever has set writing
 }
 
 // ID is the link's number, unique within the process.

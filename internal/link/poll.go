@@ -83,13 +83,8 @@ func pays(without, with pace, isOn bool) bool {
 // use makes the poller poll nc, if it can be.
 func (p *poller) use(nc net.Conn) {
 	p.period = pollPeriod
-	switch nc.(type) { // not what wraps them: it may do something with the bytes
-	case *net.TCPConn, *net.UnixConn:
-	default:
-		return
-	}
-	if raw, err := nc.(syscall.Conn).SyscallConn(); err == nil && canPoll {
-		p.raw, p.cpu = raw, processCPU
+	if p.raw = rawConn(nc); p.raw != nil {
+		p.cpu = processCPU
 		p.try = p.attempt
 	}
 }

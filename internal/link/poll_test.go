@@ -3,11 +3,14 @@
 package link
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -175,3 +178,62 @@ func TestLinksPoll(t *testing.T) {
 type echoSink struct{}
 
 func (*echoSink) Reply(int, []byte) {}
+
+// Where a socket takes no more, neither a caller nor the reader waits for it, and what
+// is written later is whole.
+func TestWritesThatDontFit(t *testing.T) {
+	nc, peer := pair(t)
+	l, err := Open(context.Background(), nc, Config{Timeouts: NewTimeouts(time.Minute, time.Minute)}, Handshake{Protocol: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Start()
+	const callers, size = 8, 1 << 20
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error, callers)
+	for i := range callers {
+		w := wire("SET a " + strings.Repeat(string(rune('a'+i)), size))
+		go func() {
+			_, err := l.Do(ctx, Request{Wire: w, Replies: 1, Sink: &echoSink{}})
+			left <- err
+		}()
+	}
+	for until := time.Now().Add(10 * time.Second); l.InFlight() < callers && time.Now().Before(until); {
+		runtime.Gosched()
+	}
+	cancel()
+	for range callers { // though nobody has read a byte
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+	}
+	_ = peer.SetDeadline(time.Now().Add(20 * time.Second))
+	r := bufio.NewReader(peer)
+	for range callers {
+		command, err := readCommand(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, ok := strings.CutPrefix(command, "SET a ")
+		if !ok || len(value) != size || strings.Trim(value, value[:1]) != "" {
+			t.Fatalf("a command of %d bytes is not what was sent: %.20q", len(command), command)
+		}
+	}
+	if _, err := peer.Write([]byte(strings.Repeat("+OK\r\n", callers))); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := l.Do(context.Background(), Request{Wire: wire("GET a"), Replies: 1, Sink: &echoSink{}})
+		done <- err
+	}()
+	if command, err := readCommand(r); command != "GET a" || err != nil {
+		t.Fatalf("got %.20q, %v", command, err)
+	}
+	_, _ = peer.Write([]byte("+a\r\n"))
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	l.Close(nil)
+	<-l.Gone()
+}

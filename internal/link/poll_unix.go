@@ -68,3 +68,21 @@ func processCPU() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// write is what RawConn.Write calls. True makes it return at once.
+func (w *tryWriter) write(fd uintptr) bool {
+	for len(w.buf) > w.n {
+		n, err := syscall.Write(int(fd), w.buf[w.n:])
+		switch {
+		case err == syscall.EINTR: //nolint:errorlint // a system call's errors are never wrapped
+			continue
+		case err == syscall.EAGAIN: //nolint:errorlint // the same
+			return true
+		case err != nil:
+			w.err = os.NewSyscallError("write", err)
+			return true
+		}
+		w.n += n
+	}
+	return true
+}

@@ -133,7 +133,9 @@ func (l *Link) flushOnce() {
 	}
 	out, b := l.begin()
 	l.mu.Unlock()
-	l.write(out, b)
+	if !l.writeCalmly(out, b, dutyFlush) {
+		return
+	}
 	l.mu.Lock()
 	if !l.passOn() {
 		l.writers.Go(l.flushAll)

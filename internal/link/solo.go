@@ -40,7 +40,7 @@ func (l *Link) wantTurn() {
 // mayBeSolo tells whether the call just queued is alone, and its caller may do all by
 // itself; mu is held.
 func (l *Link) mayBeSolo(c *call) bool {
-	return c.alone && !l.reading && l.inflight == 0 && len(l.cur.calls) == 1 && l.calm()
+	return c.alone && !l.reading && l.inflight == 0 && len(l.cur.calls) == 1 && len(l.buf) <= calmBytes
 }
 
 // goSolo takes the turn for the caller of c; mu is held, and submit has promised to

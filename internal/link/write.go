@@ -79,8 +79,9 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
 	case dutySolo:
 		l.solo(c, out, b)
 	case dutyPart:
-		l.write(out, b)
-		l.finishPart()
+		if l.writeCalmly(out, b, dutyPart) {
+			l.finishPart()
+		}
 	}
 	return nil
 }
@@ -129,8 +130,8 @@ func (l *Link) awaitRoom(ctx context.Context) error {
 	}
 }
 
-// calm tells whether a write now is sure not to block; mu is held.
-func (l *Link) calm() bool { return l.unread+len(l.buf) <= calmBytes }
+// calm tells whether a write now will not block whoever does it; mu is held.
+func (l *Link) calm() bool { return l.writer.raw != nil || l.unread+len(l.buf) <= calmBytes }
 
 // begin takes everything queued for one write, which the caller must do; mu is
 // held.
@@ -148,6 +149,7 @@ func (l *Link) begin() ([]byte, *batch) {
 	l.fifo = append(l.fifo, b)
 	l.inflight += len(b.calls)
 	l.unread += len(out)
+	b.calm = l.unread <= calmBytes
 	l.lastBatch = len(b.calls)
 	l.writing = true
 	l.writeSince = l.cfg.Timeouts.now()
@@ -155,10 +157,39 @@ func (l *Link) begin() ([]byte, *batch) {
 	return out, b
 }
 
-// write writes what begin took. A failure closes the socket; the reader then ends
-// the link.
+// write writes what begin took, and may block. A failure closes the socket; the reader
+// then ends the link.
 func (l *Link) write(out []byte, b *batch) {
 	n, err := l.nc.Write(out)
+	l.written(out, b, n, err)
+}
+
+// writeCalmly is write for those who must not block. Where the socket does not take all,
+// it returns false, and a goroutine writes the rest and takes over the duty of the caller.
+func (l *Link) writeCalmly(out []byte, b *batch, do duty) bool {
+	if l.writer.raw == nil || b.calm {
+		l.write(out, b)
+		return true
+	}
+	n, err := l.writer.try(out)
+	if n == len(out) || err != nil {
+		l.written(out, b, n, err)
+		return true
+	}
+	l.writers.Go(func() {
+		more, err := l.nc.Write(out[n:])
+		l.written(out, b, n+more, err)
+		if do == dutyPart {
+			l.finishPart()
+		} else {
+			l.flushAll()
+		}
+	})
+	return false
+}
+
+// written ends a write of n bytes of out.
+func (l *Link) written(out []byte, b *batch, n int, err error) {
 	l.mu.Lock()
 	b.sent, b.at = n, l.cfg.Timeouts.now()
 	l.writing = false
@@ -208,7 +239,9 @@ func (l *Link) flush(alone bool) {
 		}
 		out, b := l.begin()
 		l.mu.Unlock()
-		l.write(out, b)
+		if !l.writeCalmly(out, b, dutyFlush) {
+			return
+		}
 	}
 }
 
