@@ -162,6 +162,7 @@ type Link struct {
 	r, w    int    // unread part of rbuf
 	aside   []byte // what rbuf is when it is not a buffer for one large string; nil: it is not
 	slack   int    // reads in a row that have left most of rbuf empty
+	filled  int    // reads that have filled rbuf, since it is as large as it is
 	scanner resp.Scanner
 	next    int      // index of got's first call that is not wholly answered
 	start   int      // and where in the batch its bytes start

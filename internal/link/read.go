@@ -234,6 +234,9 @@ func (l *Link) nextBatch() bool {
 // makeSpace makes room to read into: it moves what is left to the front, grows the
 // buffer no faster than bytes really come, and lets go of a buffer that grew large.
 func (l *Link) makeSpace() {
+	if l.w == len(l.rbuf) && l.aside == nil {
+		l.widen()
+	}
 	if l.r == l.w {
 		l.shrink(l.w)
 		l.r, l.w = 0, 0
@@ -253,6 +256,23 @@ func (l *Link) makeSpace() {
 		l.w -= l.r
 		l.r = 0
 	}
+}
+
+// widest is how large the buffer of a shared link becomes because reads fill it, so that
+// more replies are dealt with together.
+const widest = 512 << 10
+
+// widen makes a buffer larger that was filled twice in a row.
+func (l *Link) widen() {
+	if l.cfg.WatchContexts || len(l.rbuf) >= widest {
+		return
+	}
+	if l.filled++; l.filled < 2 {
+		return
+	}
+	buf := make([]byte, 2*len(l.rbuf))
+	l.w = copy(buf, l.rbuf[l.r:l.w])
+	l.rbuf, l.r, l.filled = buf, 0, 0
 }
 
 // apartBytes is from which size on a string has a buffer of its own, and apartStep how
