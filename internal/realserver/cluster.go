@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -80,11 +81,13 @@ type Cluster struct {
 	password string
 }
 
-// A node is one server of a cluster. It is immutable once the cluster has formed.
+// A node is one server of a cluster. But for paused it is immutable once the cluster has
+// formed.
 type node struct {
 	srv       *Server
 	id        string
 	announced Announcement
+	paused    atomic.Bool
 }
 
 // StartCluster starts a cluster of servers called name. It ends with the test.
@@ -209,12 +212,8 @@ func (c *Cluster) prepare(ctx context.Context, i int, n *node, cfg ClusterConfig
 		first, next := slotCount*i/cfg.Primaries, slotCount*(i+1)/cfg.Primaries
 		commands = append(commands, []string{"CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(next - 1)})
 	}
-	for _, words := range commands {
-		if _, err := s.do(ctx, words...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = s.doAll(ctx, commands)
+	return err
 }
 
 // announce asks what the node shall tell of itself, and makes it do so.
@@ -328,8 +327,8 @@ func (c *Cluster) Server(addr string) *Server {
 	return n.srv
 }
 
-// Addrs returns the addresses on which living nodes listen: first those that
-// started as primaries.
+// Addrs returns the addresses on which living nodes listen, those that have neither
+// ended nor been paused: first those that started as primaries.
 func (c *Cluster) Addrs() []string {
 	var addrs []string
 	for _, n := range c.living() {
@@ -374,7 +373,7 @@ func (c *Cluster) at(addr string) (*node, error) {
 	return c.nodes[i], nil
 }
 
-// living returns the nodes that have not ended.
+// living returns the nodes that can answer.
 func (c *Cluster) living() []*node {
 	var living []*node
 	for _, n := range c.nodes {
@@ -385,12 +384,13 @@ func (c *Cluster) living() []*node {
 	return living
 }
 
+// lives tells whether the node has neither ended nor been paused.
 func (n *node) lives() bool {
 	select {
 	case <-n.srv.Done():
 		return false
 	default:
-		return true
+		return !n.paused.Load()
 	}
 }
 

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// moveBatch is how many keys one MIGRATE takes along.
-const moveBatch = 100
+const (
+	moveKeys  = 100 // how many keys one MIGRATE takes along
+	moveSlots = 32  // how many slots MoveSlots has open at once, as each step costs the nodes a write to disk
+)
 
 // A SlotMove moves slots from one primary to another, step by step, as redis-cli
 // does. It belongs to one goroutine, which must call Close.
@@ -48,13 +51,21 @@ func (m *SlotMove) Close() {
 	m.target.close()
 }
 
-// Open opens a slot at both ends: for keys that the source has not it answers ASK.
-func (m *SlotMove) Open(ctx context.Context, slot int) error {
-	number := strconv.Itoa(slot)
-	if _, err := m.target.do(ctx, "CLUSTER", "SETSLOT", number, "IMPORTING", m.from.id); err != nil {
+// Open opens slots at both ends: for keys that the source has not it answers ASK.
+func (m *SlotMove) Open(ctx context.Context, slots ...int) error {
+	if err := setSlots(ctx, m.target, slots, "IMPORTING", m.from.id); err != nil {
 		return err
 	}
-	_, err := m.source.do(ctx, "CLUSTER", "SETSLOT", number, "MIGRATING", m.to.id)
+	return setSlots(ctx, m.source, slots, "MIGRATING", m.to.id)
+}
+
+// setSlots says the same of slots to one end.
+func setSlots(ctx context.Context, end *session, slots []int, state, id string) error {
+	var commands [][]string
+	for _, slot := range slots {
+		commands = append(commands, []string{"CLUSTER", "SETSLOT", strconv.Itoa(slot), state, id})
+	}
+	_, err := end.doAll(ctx, commands)
 	return err
 }
 
@@ -86,36 +97,37 @@ func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
 	return len(keys), err
 }
 
-// Finish gives an open slot, which must be empty at the source, to its new owner. The
+// Finish gives open slots, which must be empty at the source, to their new owner. The
 // other nodes learn of it by gossip.
-func (m *SlotMove) Finish(ctx context.Context, slot int) error {
-	for _, end := range []*session{m.target, m.source} {
-		if _, err := end.do(ctx, "CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", m.to.id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// all moves a slot from the first step to the last.
-func (m *SlotMove) all(ctx context.Context, slot int) error {
-	if err := m.Open(ctx, slot); err != nil {
+func (m *SlotMove) Finish(ctx context.Context, slots ...int) error {
+	if err := setSlots(ctx, m.target, slots, "NODE", m.to.id); err != nil {
 		return err
 	}
-	for {
-		moved, err := m.Keys(ctx, slot, moveBatch)
-		if err != nil {
-			return err
-		}
-		if moved == 0 {
-			return m.Finish(ctx, slot)
+	return setSlots(ctx, m.source, slots, "NODE", m.to.id)
+}
+
+// whole moves slots from the first step to the last.
+func (m *SlotMove) whole(ctx context.Context, slots ...int) error {
+	if err := m.Open(ctx, slots...); err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		for {
+			moved, err := m.Keys(ctx, slot, moveKeys)
+			if err != nil {
+				return err
+			}
+			if moved == 0 {
+				break
+			}
 		}
 	}
+	return m.Finish(ctx, slots...)
 }
 
 // MoveSlots moves slots with their keys from the primary at one address to that at
-// another, one slot after the other, and returns when all nodes know the new owner.
-// Meanwhile keys are asked for at either (ASK, TRYAGAIN, MOVED).
+// another, a few at a time, and returns when all nodes know the new owner. Meanwhile keys
+// are asked for at either (ASK, TRYAGAIN, MOVED).
 func (c *Cluster) MoveSlots(ctx context.Context, from, to string, ranges ...SlotRange) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
@@ -124,14 +136,23 @@ func (c *Cluster) MoveSlots(ctx context.Context, from, to string, ranges ...Slot
 		return err
 	}
 	defer m.Close()
-	for _, r := range ranges {
-		for slot := r.Start; slot <= r.End; slot++ {
-			if err := m.all(ctx, slot); err != nil {
-				return fmt.Errorf("move slot %d from %s to %s: %w", slot, from, to, err)
-			}
+	for slots := range slices.Chunk(slotsOf(ranges), moveSlots) {
+		if err := m.whole(ctx, slots...); err != nil {
+			return fmt.Errorf("move slots %d from %s to %s: %w", slots, from, to, err)
 		}
 	}
 	return c.Settle(ctx)
+}
+
+// slotsOf lists the slots of ranges.
+func slotsOf(ranges []SlotRange) []int {
+	var slots []int
+	for _, r := range ranges {
+		for slot := r.Start; slot <= r.End; slot++ {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
 }
 
 // AtomicMigrate moves slots as a whole by CLUSTER MIGRATESLOTS, which Valkey has since

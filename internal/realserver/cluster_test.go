@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -176,6 +179,7 @@ func (c clusterTester) losesAPrimary() {
 }
 
 func TestSlotMoveStepByStep(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, Redis7, ClusterConfig{Primaries: 2, Password: "open sesame"})
 	slot := c.put("{s}a", "1")
 	c.put("{s}b", "2")
@@ -248,7 +252,138 @@ func TestClusterAnnouncesWhatItIsTold(t *testing.T) {
 	}
 }
 
+// TestClusterBehindProxies: even replicas reach their primaries through what is
+// announced.
+func TestClusterBehindProxies(t *testing.T) {
+	for _, name := range []string{Redis8, Valkey9} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var proxies []string
+			c := startCluster(t, name, ClusterConfig{
+				Primaries: 2,
+				Replicas:  1,
+				Announce: func(_ int, addr string) Announcement {
+					port := forward(t, addr)
+					proxies = append(proxies, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+					return Announcement{Port: port}
+				},
+			})
+			slot := c.put("k", "v")
+			owner := c.owner(slot)
+			if got := c.Announced(owner); !slices.Contains(proxies, got) {
+				t.Errorf("%s announces %s, which is none of %q", owner, got, proxies)
+			}
+			if got := c.do(c.Announced(owner), "GET", "k"); got != "v" {
+				t.Errorf("through the proxy: %v", got)
+			}
+			if got := c.do(owner, "WAIT", "1", "5000"); got != int64(1) {
+				t.Errorf("WAIT: %v", got)
+			}
+			for _, addr := range c.Addrs() {
+				if addr != owner && !slices.Contains(c.replicas(owner), addr) {
+					c.refuses(fmt.Sprintf("MOVED %d %s", slot, c.Announced(owner)), addr, "GET", "k")
+				}
+			}
+		})
+	}
+}
+
+// forward passes connections on to addr until the test ends, and returns its port.
+func forward(t *testing.T, addr string) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		cancel()
+		_ = listener.Close()
+		running.Wait()
+	})
+	running.Go(func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { join(ctx, near, addr) })
+		}
+	})
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// join copies both ways between a connection and addr until either ends or ctx is done.
+func join(ctx context.Context, near net.Conn, addr string) {
+	defer func() { _ = near.Close() }()
+	far, err := net.Dial("tcp", addr)
+	if err != nil {
+		return
+	}
+	end := func() {
+		_ = near.Close()
+		_ = far.Close()
+	}
+	defer context.AfterFunc(ctx, end)()
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(near, far)
+		end()
+	})
+	_, _ = io.Copy(far, near)
+	end()
+	back.Wait()
+}
+
+// TestClusterMovesAllSlots empties a primary.
+func TestClusterMovesAllSlots(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, Valkey9, ClusterConfig{Primaries: 2})
+	from, to := c.Addrs()[0], c.Addrs()[1]
+	if err := c.MoveSlots(t.Context(), from, to, SlotRange{0, 4000}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AtomicMigrate(t.Context(), from, to, SlotRange{4001, 5000}, SlotRange{5001, 8191}); err != nil {
+		t.Fatal(err)
+	}
+	for _, slot := range []int{0, 4000, 4001, 8191, 16383} {
+		if got := c.owner(slot); got != to {
+			t.Errorf("slot %d: owned by %s, want %s", slot, got, to)
+		}
+	}
+	if got := c.primaries(); !slices.Equal(got, []string{from, to}) {
+		t.Errorf("primaries: got %q, want both", got)
+	}
+}
+
+func TestClusterSurvivesAPause(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, Redis8, ClusterConfig{Primaries: 3, Replicas: 1, NodeTimeout: time.Second})
+	primary := c.primaries()[0]
+	heir := c.replicas(primary)[0]
+	if err := c.Pause(primary); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.primaries(); !slices.Contains(got, heir) || len(got) != 3 {
+		t.Errorf("primaries: got %q, want %s among three", got, heir)
+	}
+	if err := c.Resume(primary); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.replicas(heir); !slices.Equal(got, []string{primary}) {
+		t.Errorf("replicas of the heir: got %q, want %s", got, primary)
+	}
+}
+
 func TestClusterWaitsAreBounded(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, Valkey8, ClusterConfig{Primaries: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -148,8 +148,8 @@ func (c *Cluster) Owner(ctx context.Context, slot int) (string, error) {
 }
 
 // Settle waits until the cluster is whole: the living nodes agree on who is what and
-// owns which slots, ended nodes own none, all say that the cluster serves, and the
-// replicas are in sync.
+// owns which slots, ended and paused nodes own none, all say that the cluster serves, and
+// the replicas are in sync.
 func (c *Cluster) Settle(ctx context.Context) error {
 	return c.until(ctx, c.unsettled)
 }
@@ -186,7 +186,7 @@ func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 		switch {
 		case !other.lives():
 			if len(of.slots) > 0 {
-				return fmt.Errorf("%s holds %s, which has ended, to own slots", n.srv.Addr(), other.srv.Addr())
+				return fmt.Errorf("%s holds %s, which is gone, to own slots", n.srv.Addr(), other.srv.Addr())
 			}
 		case of.flags == nil || of.isUnsure():
 			return fmt.Errorf("%s is unsure of %s", n.srv.Addr(), other.srv.Addr())

@@ -49,6 +49,15 @@ func (s *session) close() { _ = s.conn.Close() }
 // do sends one command and returns its reply: a string, an int64, nil or a []any of
 // these. An error reply is a ReplyError, inside an array too.
 func (s *session) do(ctx context.Context, words ...string) (any, error) {
+	replies, err := s.doAll(ctx, [][]string{words})
+	if err != nil {
+		return nil, err
+	}
+	return replies[0], nil
+}
+
+// doAll sends commands at once and returns their replies, or the first error among them.
+func (s *session) doAll(ctx context.Context, commands [][]string) ([]any, error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(talkTimeout)
@@ -58,29 +67,38 @@ func (s *session) do(ctx context.Context, words ...string) (any, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	reply, err := s.exchange(words)
+	replies, failed, err := s.exchange(commands)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, fmt.Errorf("%s: %w", strings.Join(words[:min(2, len(words))], " "), err)
+		words := commands[failed]
+		return nil, fmt.Errorf("%s: %w", strings.Join(words[:min(3, len(words))], " "), err)
 	}
-	return reply, nil
+	return replies, nil
 }
 
-// exchange is do without a bound.
-func (s *session) exchange(words []string) (any, error) {
-	if err := writeCommand(s.conn, words); err != nil {
-		return nil, err
+// exchange is doAll without a bound. With an error it tells which command failed first.
+func (s *session) exchange(commands [][]string) (replies []any, failed int, err error) {
+	var text strings.Builder
+	for _, words := range commands {
+		_ = writeCommand(&text, words) // to memory
 	}
-	reply, err := readReply(s.r)
-	if err != nil {
-		return nil, err
+	if _, err := io.WriteString(s.conn, text.String()); err != nil {
+		return nil, 0, err
 	}
-	if refusal, ok := reply.(ReplyError); ok {
-		return nil, refusal
+	var refused error
+	for i := range commands {
+		reply, err := readReply(s.r)
+		if err != nil {
+			return nil, i, err
+		}
+		if refusal, ok := reply.(ReplyError); ok && refused == nil {
+			refused, failed = refusal, i
+		}
+		replies = append(replies, reply)
 	}
-	return reply, nil
+	return replies, failed, refused
 }
 
 // text is do for a reply that is a string.
