@@ -22,9 +22,10 @@ type draft struct {
 // them. What is told of the same primary more than once comes together: CLUSTER
 // SLOTS has one entry for each range.
 //
-// Of several primaries in one shard the first that serves is it. There are several
-// after a failover, as servers since 7.2 keep a failed primary in its shard as what
-// it was. The others stand among the replicas.
+// Of several primaries in one shard the first that serves is it, and the others
+// stand among the replicas. There are several after a failover: Redis 8 and Valkey
+// keep a failed primary in its shard as what it was. (Redis 7.0 puts it into a shard
+// of its own, without slots.)
 func (b *builder) add(nodes []Node, slots Ranges) {
 	var s Shard
 	at := -1

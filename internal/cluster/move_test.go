@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/baton-go/redis/internal/resp"
 )
 
 // sample has three shards, two of them with replicas.
@@ -138,6 +141,53 @@ func TestFind(t *testing.T) {
 		n, shard, ok := top.Find(addr)
 		if n.Addr != want || ok != (want != "") || ok != (shard >= 0) {
 			t.Errorf("%q: got %q of shard %d, %v, want %q", addr, n.Addr, shard, ok, want)
+		}
+	}
+}
+
+func TestAClusterHasALimit(t *testing.T) {
+	reply := []any{}
+	for i := range maxShards {
+		host := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}).String()
+		reply = append(reply, shard([]any{}, node("", host, 1, "master", "online")))
+	}
+	r := resp.NewReader(encode(nil, reply, 3))
+	top, err := ParseShards(&r, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next := top.Move(Ranges{{5, 5}}, "new.example:1"); next != top {
+		t.Error("one more shard was added")
+	}
+	if got := top.Move(Ranges{{5, 5}}, "10.0.255.254:1").Primary(5); got != "10.0.255.254:1" {
+		t.Errorf("the last shard can't own slots: got %q", got)
+	}
+	r = resp.NewReader(encode(nil, append(reply, shard([]any{}, node("", "new.example", 1, "master", "online"))), 3))
+	if _, err := ParseShards(&r, asked); err == nil {
+		t.Error("one more shard: got no error")
+	}
+}
+
+func TestNodesCanBeLeftEarly(t *testing.T) {
+	top := sample(t)
+	for want := range 7 {
+		got := 0
+		for range top.Nodes() {
+			if got == want {
+				break
+			}
+			got++
+		}
+		if got != min(want, 6) {
+			t.Errorf("got %d nodes, want %d", got, min(want, 6))
+		}
+	}
+}
+
+func TestHealthPrintsItself(t *testing.T) {
+	for h, want := range map[Health]string{HealthUnknown: "unknown", HealthOnline: "online", HealthLoading: "loading", HealthHandshake: "handshake", HealthFailed: "failed", 99: "no health"} {
+		if got := h.String(); got != want {
+			t.Errorf("%d: got %q, want %q", h, got, want)
 		}
 	}
 }

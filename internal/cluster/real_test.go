@@ -38,7 +38,9 @@ func TestRealCluster(t *testing.T) {
 			c.checkSlots()
 			c.checkRedirects()
 			c.checkEndpoints()
+			c.checkHandshake()
 			c.checkFailover()
+			c.checkFailure()
 			if *recordFlag {
 				c.record(filepath.Join("testdata", "replies", name))
 			}
@@ -190,33 +192,44 @@ func (c *realCluster) letters(text string) string {
 	return text
 }
 
-// views are the commands that tell a topology.
-var views = []struct {
+// A view is a command that tells a topology.
+type view struct {
 	command string
 	parse   parser
-}{{"SHARDS", ParseShards}, {"SLOTS", ParseSlots}}
+}
+
+var (
+	viewShards = view{"SHARDS", ParseShards}
+	viewSlots  = view{"SLOTS", ParseSlots}
+	views      = []view{viewShards, viewSlots}
+)
 
 // checkTopologies waits until nodes tell what is wanted, in both protocols and by
 // both commands.
 func (c *realCluster) checkTopologies(stage string, nodes []*realNode, want ...string) {
 	c.Helper()
+	for _, view := range views {
+		c.checkView(view, stage, nodes, want...)
+	}
+}
+
+func (c *realCluster) checkView(view view, stage string, nodes []*realNode, want ...string) {
+	c.Helper()
 	for _, n := range nodes {
 		for proto := 2; proto <= 3; proto++ {
-			for _, view := range views {
-				var frame []byte
-				var last string
-				c.until(func() string {
-					return fmt.Sprintf("%s: CLUSTER %s of %s says %q: %q is\n%s", stage, view.command, n.letter, want, frame, last)
-				}, func() bool {
-					frame = n.frame(n.conns[proto], "CLUSTER", view.command)
-					top := c.parse(view.parse, frame, Origin{Addr: n.Addr()})
-					c.checkIDs(top)
-					last = c.letters(describe(top))
-					return last == lines(want...)
-				})
-				if n == c.nodes[0] && (proto == 3 || stage == "joined" || stage == "unknown endpoint") {
-					fmt.Fprintf(&c.recorded, "# %s\n%s RESP%d from=%s\n%q\n----\n\n", stage, strings.ToLower(view.command), proto, n.Addr(), frame)
-				}
+			var frame []byte
+			var last string
+			c.until(func() string {
+				return fmt.Sprintf("%s: CLUSTER %s of %s says %q: %q is\n%s", stage, view.command, n.letter, want, frame, last)
+			}, func() bool {
+				frame = n.frame(n.conns[proto], "CLUSTER", view.command)
+				top := c.parse(view.parse, frame, Origin{Addr: n.Addr()})
+				c.checkIDs(top)
+				last = c.letters(describe(top))
+				return last == lines(want...)
+			})
+			if n == c.nodes[0] && (proto == 3 || stage == "joined" || stage == "unknown endpoint") {
+				fmt.Fprintf(&c.recorded, "# %s\n%s RESP%d from=%s\n%q\n----\n\n", stage, strings.ToLower(view.command), proto, n.Addr(), frame)
 			}
 		}
 	}
@@ -399,6 +412,38 @@ func (c *realCluster) checkFailover() {
 	if diff := cmp.Diff(want, c.letters(describeChanges(Diff(before, after)))); diff != "" {
 		c.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// checkHandshake lets A meet nobody. Such a node is in neither reply.
+func (c *realCluster) checkHandshake() {
+	c.Helper()
+	a := c.nodes[0]
+	a.text(2, "CLUSTER", "MEET", "127.0.0.1", "1", "2")
+	r := resp.NewReader(a.frame(a.conns[2], "CLUSTER", "NODES"))
+	if nodes, err := r.String(); err != nil || !strings.Contains(nodes, " handshake ") {
+		c.Errorf("got %q, %v, want a node in handshake", nodes, err)
+	}
+	c.checkTopologies("meeting nobody", c.nodes[:1], "[0-8191] A < C", "[8192-16383] B")
+}
+
+// checkFailure kills C, the primary. What has failed is in one reply only, as a
+// primary: in its shard, but for Redis 7.0, which puts it in one of its own.
+func (c *realCluster) checkFailure() {
+	c.Helper()
+	a, living := c.nodes[0], c.nodes[:2]
+	for _, n := range living {
+		n.text(2, "CONFIG", "SET", "cluster-node-timeout", "1000")
+	}
+	if err := c.nodes[2].Kill(); err != nil {
+		c.Fatal(err)
+	}
+	a.text(2, "CLUSTER", "FAILOVER", "TAKEOVER")
+	want := []string{"[0-8191] A < C (failed)", "[8192-16383] B"}
+	if c.name == realserver.Redis7 {
+		want = []string{"[0-8191] A", "[8192-16383] B", "[] C (failed)"}
+	}
+	c.checkView(viewShards, "failed", living, want...)
+	c.checkView(viewSlots, "failed", living, "[0-8191] A", "[8192-16383] B")
 }
 
 // TestRecordedReplies reads what real servers have answered.

@@ -8,13 +8,13 @@ import (
 	"github.com/baton-go/redis/internal/resp"
 )
 
-// text reads a string. A null is not told.
-func text(r *resp.Reader) (s string, isTold bool, err error) {
-	s, err = r.String()
+// text reads a string. A null is an empty one.
+func text(r *resp.Reader) (string, error) {
+	s, err := r.String()
 	if errors.Is(err, resp.Nil) {
-		return "", false, nil
+		return "", nil
 	}
-	return s, err == nil, err
+	return s, err
 }
 
 // port reads a port. 0 and null are none.

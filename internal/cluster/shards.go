@@ -122,7 +122,7 @@ func shardsNode(r *resp.Reader, from Origin) (n Node, ok bool, err error) {
 	err = eachPair(r, func(key string) (err error) {
 		switch key {
 		case "id":
-			a.ID, _, err = text(r)
+			a.ID, err = text(r)
 		case "port":
 			a.Port, err = port(r)
 		case "tls-port":
@@ -132,7 +132,7 @@ func shardsNode(r *resp.Reader, from Origin) (n Node, ok bool, err error) {
 		case "hostname":
 			err = a.readName(r, &a.Hostname)
 		case "endpoint":
-			a.endpoint, _, err = text(r)
+			a.endpoint, err = text(r)
 			a.viaIP = a.endpoint == "?"
 		case "role":
 			hasRole = true
@@ -155,7 +155,7 @@ func shardsNode(r *resp.Reader, from Origin) (n Node, ok bool, err error) {
 
 // role reads a role and tells whether it is that of a replica.
 func role(r *resp.Reader) (isReplica bool, err error) {
-	word, _, err := text(r)
+	word, err := text(r)
 	if err != nil {
 		return false, err
 	}
@@ -171,7 +171,7 @@ func role(r *resp.Reader) (isReplica bool, err error) {
 // health reads a state. The pages of the command say "failed", the servers "fail". A
 // word that isn't known tells nothing.
 func health(r *resp.Reader) (Health, error) {
-	word, _, err := text(r)
+	word, err := text(r)
 	if err != nil {
 		return HealthUnknown, err
 	}

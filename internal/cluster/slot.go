@@ -32,24 +32,33 @@ func SlotString(key string) uint16 {
 // no final XOR it makes CRC16/XMODEM (cluster specification, appendix A).
 const polynomial = 0x1021
 
-// crcTable has the CRC of each byte. It never changes.
+// crcTable[k][b] is the CRC of byte b and k zero bytes behind it. The CRC of several
+// bytes is the XOR of what each of them adds, so that eight can be looked up at once
+// without waiting for each other. It never changes.
 var crcTable = makeCRCTable()
 
-func makeCRCTable() (table [256]uint16) {
-	for i := range table {
-		crc := uint16(i) << 8
-		for range 8 {
-			carry := crc >> 15
-			crc = crc<<1 ^ carry*polynomial
+func makeCRCTable() (table [8][256]uint16) {
+	for b := range 256 {
+		crc := uint16(b) << 8
+		for k := range table {
+			for range 8 {
+				carry := crc >> 15
+				crc = crc<<1 ^ carry*polynomial
+			}
+			table[k][b] = crc
 		}
-		table[i] = crc
 	}
 	return table
 }
 
 func crc16(s string) (crc uint16) {
+	t := &crcTable
+	for ; len(s) >= 8; s = s[8:] {
+		crc = t[7][s[0]^byte(crc>>8)] ^ t[6][s[1]^byte(crc)] ^ t[5][s[2]] ^ t[4][s[3]] ^
+			t[3][s[4]] ^ t[2][s[5]] ^ t[1][s[6]] ^ t[0][s[7]]
+	}
 	for i := range len(s) {
-		crc = crc<<8 ^ crcTable[byte(crc>>8)^s[i]]
+		crc = crc<<8 ^ t[0][byte(crc>>8)^s[i]]
 	}
 	return crc
 }

@@ -79,7 +79,7 @@ func slotsNode(r *resp.Reader, from Origin) (n Node, ok bool, err error) {
 		return n, false, fmt.Errorf("%d elements, want at least an endpoint and a port", size)
 	}
 	var a announcement
-	if a.endpoint, _, err = text(r); err != nil {
+	if a.endpoint, err = text(r); err != nil {
 		return n, false, fmt.Errorf("endpoint: %w", err)
 	}
 	a.viaIP = a.endpoint == "?"
@@ -94,7 +94,7 @@ func slotsNode(r *resp.Reader, from Origin) (n Node, ok bool, err error) {
 	for i := range size - 2 {
 		switch i {
 		case 0:
-			a.ID, _, err = text(r)
+			a.ID, err = text(r)
 		case 1:
 			err = a.readMetadata(r)
 		default:
@@ -138,7 +138,7 @@ func (a *announcement) readMetadata(r *resp.Reader) error {
 }
 
 func (a *announcement) readName(r *resp.Reader, dst *string) error {
-	s, _, err := text(r)
+	s, err := text(r)
 	setName(dst, s)
 	return err
 }

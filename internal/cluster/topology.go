@@ -18,8 +18,8 @@ const (
 	HealthOnline
 	// HealthLoading: a replica that has not finished its first synchronization.
 	HealthLoading
-	// HealthHandshake: the node is about to join. Redis and Valkey don't call it so
-	// in their replies; it looks like a primary without slots there.
+	// HealthHandshake: the node is about to join. Redis and Valkey leave such nodes out
+	// of both replies.
 	HealthHandshake
 	// HealthFailed: the cluster has agreed that the node is down.
 	HealthFailed
@@ -79,8 +79,8 @@ type Shard struct {
 // Every address occurs once. A slot has one owner, or none.
 type Topology struct {
 	shards []Shard
-	owner  [Slots]uint16    // index of the shard plus 1; 0 is nobody
 	places map[string]place // by address, and by other names of the same nodes
+	owner  [Slots]uint16    // index of the shard plus 1; 0 is nobody
 }
 
 // maxShards is what owner can tell apart.
