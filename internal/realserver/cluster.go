@@ -1,7 +1,9 @@
 package realserver
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -46,6 +48,11 @@ type ClusterConfig struct {
 	// none.
 	Password string
 
+	// TLS adds a TLS port to every node, with certificates of one authority, and
+	// makes the nodes talk TLS to each other. The methods of the cluster use the
+	// plain port.
+	TLS bool
+
 	// Announce returns what the node with a number, from 0 on, primaries first,
 	// tells others of itself; it listens on addr. It is called once for each
 	// node before the nodes meet, so it can put a proxy in front of a node. Nil
@@ -61,8 +68,8 @@ type Announcement struct {
 	// which only the node's own host has. Empty means the node's host.
 	IP string
 
-	// Port is the announced port. Zero means the node's own.
-	Port int
+	// Port and TLSPort are the announced ports. Zero means the node's own.
+	Port, TLSPort int
 
 	// Hostname is the announced name. Empty means none.
 	Hostname string
@@ -124,8 +131,15 @@ func LaunchCluster(ctx context.Context, path string, cfg ClusterConfig) (*Cluste
 	}
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
+	var authority *Authority
+	if cfg.TLS {
+		var err error
+		if authority, err = NewAuthority(); err != nil {
+			return nil, err
+		}
+	}
 	c := &Cluster{password: cfg.Password}
-	err := c.launchNodes(ctx, path, cfg)
+	err := c.launchNodes(ctx, path, cfg, authority)
 	if err == nil {
 		err = c.form(ctx, cfg)
 	}
@@ -138,14 +152,14 @@ func LaunchCluster(ctx context.Context, path string, cfg ClusterConfig) (*Cluste
 }
 
 // launchNodes starts all nodes at once, still strangers to each other.
-func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfig) error {
+func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfig, authority *Authority) error {
 	count := cfg.Primaries * (1 + cfg.Replicas)
 	servers := make([]*Server, count)
 	errs := make([]error, count)
 	var starts sync.WaitGroup
 	for i := range count {
 		starts.Go(func() {
-			servers[i], errs[i] = Launch(ctx, path, cfg.node(i))
+			servers[i], errs[i] = Launch(ctx, path, cfg.node(i, authority))
 		})
 	}
 	starts.Wait()
@@ -158,7 +172,7 @@ func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfi
 }
 
 // node is how node i starts.
-func (cfg ClusterConfig) node(i int) Config {
+func (cfg ClusterConfig) node(i int, authority *Authority) Config {
 	args := []string{
 		"--cluster-node-timeout", strconv.FormatInt(cfg.NodeTimeout.Milliseconds(), 10),
 		"--cluster-allow-replica-migration", "no", // roles change only when somebody says so, or a node is down
@@ -167,11 +181,16 @@ func (cfg ClusterConfig) node(i int) Config {
 	if cfg.Password != "" {
 		args = append(args, "--masterauth", cfg.Password)
 	}
+	if cfg.TLS {
+		args = append(args, "--tls-cluster", "yes", "--tls-replication", "yes")
+	}
 	return Config{
-		Host:     cfg.Hosts[i%len(cfg.Hosts)],
-		Password: cfg.Password,
-		Cluster:  true,
-		Args:     append(args, cfg.Args...),
+		Host:      cfg.Hosts[i%len(cfg.Hosts)],
+		Password:  cfg.Password,
+		Cluster:   true,
+		TLS:       cfg.TLS,
+		Authority: authority,
+		Args:      append(args, cfg.Args...),
 	}
 }
 
@@ -218,27 +237,27 @@ func (c *Cluster) prepare(ctx context.Context, i int, n *node, cfg ClusterConfig
 
 // announce asks what the node shall tell of itself, and makes it do so.
 func (n *node) announce(ctx context.Context, s *session, i int, ask func(int, string) Announcement) error {
-	host, portText, err := net.SplitHostPort(n.srv.Addr())
-	if err != nil {
-		return err
-	}
-	port, err := strconv.Atoi(portText)
+	host, port, err := splitAddr(n.srv.Addr())
 	if err != nil {
 		return err
 	}
 	if ask != nil {
 		n.announced = ask(i, n.srv.Addr())
 	}
-	if n.announced.IP == "" {
-		n.announced.IP = host
-	}
-	if n.announced.Port == 0 {
-		n.announced.Port = port
-	}
+	n.announced.IP = cmp.Or(n.announced.IP, host)
+	n.announced.Port = cmp.Or(n.announced.Port, port)
 	words := []string{
 		"CONFIG", "SET", "cluster-announce-ip", n.announced.IP,
 		"cluster-announce-port", strconv.Itoa(n.announced.Port),
 		"cluster-announce-bus-port", strconv.Itoa(n.srv.busPort),
+	}
+	if n.srv.TLSAddr() != "" {
+		_, port, err := splitAddr(n.srv.TLSAddr())
+		if err != nil {
+			return err
+		}
+		n.announced.TLSPort = cmp.Or(n.announced.TLSPort, port)
+		words = append(words, "cluster-announce-tls-port", strconv.Itoa(n.announced.TLSPort))
 	}
 	if n.announced.Hostname != "" {
 		words = append(words, "cluster-announce-hostname", n.announced.Hostname)
@@ -247,13 +266,23 @@ func (n *node) announce(ctx context.Context, s *session, i int, ask func(int, st
 	return err
 }
 
+func splitAddr(addr string) (host string, port int, err error) {
+	host, portText, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, err
+	}
+	port, err = strconv.Atoi(portText)
+	return host, port, err
+}
+
 // meet introduces all nodes to all, which is faster than to wait for gossip, and
 // waits until they know each other.
 func (c *Cluster) meet(ctx context.Context) error {
 	for i, n := range c.nodes {
 		for _, other := range c.nodes[i+1:] {
+			port := cmp.Or(other.announced.TLSPort, other.announced.Port) // that of the nodes
 			words := []string{
-				"CLUSTER", "MEET", other.announced.IP, strconv.Itoa(other.announced.Port), strconv.Itoa(other.srv.busPort),
+				"CLUSTER", "MEET", other.announced.IP, strconv.Itoa(port), strconv.Itoa(other.srv.busPort),
 			}
 			if _, err := c.Do(ctx, n.srv.Addr(), words...); err != nil {
 				return err
@@ -350,6 +379,10 @@ func (c *Cluster) Announced(addr string) string {
 	}
 	return net.JoinHostPort(host, strconv.Itoa(n.announced.Port))
 }
+
+// TLSConfig returns a client configuration that trusts all nodes and carries a client
+// certificate, or nil without TLS. The caller owns it.
+func (c *Cluster) TLSConfig() *tls.Config { return c.nodes[0].srv.TLSConfig() }
 
 // Do sends one command to the node at addr and returns its reply: a string, an
 // int64, nil, or a []any of these. An error reply is a ReplyError.

@@ -1,6 +1,7 @@
 package realserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
 	if len(keys) == 0 {
 		return 0, nil
 	}
-	host, port, err := net.SplitHostPort(m.to.srv.Addr())
+	host, port, err := net.SplitHostPort(cmp.Or(m.to.srv.TLSAddr(), m.to.srv.Addr()))
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package realserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -283,6 +284,40 @@ func TestClusterBehindProxies(t *testing.T) {
 				if addr != owner && !slices.Contains(c.replicas(owner), addr) {
 					c.refuses(fmt.Sprintf("MOVED %d %s", slot, c.Announced(owner)), addr, "GET", "k")
 				}
+			}
+		})
+	}
+}
+
+func TestClusterTalksTLS(t *testing.T) {
+	for _, name := range All() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := startCluster(t, name, ClusterConfig{Primaries: 2, Replicas: 1, TLS: true})
+			slot := c.put("k", "v")
+			owner, other := c.owner(slot), c.primaries()[0]
+			if other == owner {
+				other = c.primaries()[1]
+			}
+			for _, addr := range c.Addrs() {
+				conn, err := tls.Dial("tcp", c.Server(addr).TLSAddr(), c.TLSConfig())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = conn.Close() }()
+				got := talk(t, conn, []string{"GET", "k"})
+				if want := fmt.Sprintf("-MOVED %d %s", slot, c.Server(owner).TLSAddr()); addr == other && got != want {
+					t.Errorf("%s: got %q, want %q", addr, got, want)
+				}
+			}
+			if err := c.MoveSlots(t.Context(), owner, other, SlotRange{slot, slot}); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.do(other, "GET", "k"); got != "v" {
+				t.Errorf("at the new owner: %v", got)
+			}
+			if err := c.Failover(t.Context(), c.replicas(other)[0]); err != nil {
+				t.Fatal(err)
 			}
 		})
 	}

@@ -10,6 +10,9 @@
 // with BATON_REQUIRE_SERVERS=1 in the environment it fails instead. The server
 // ends with the test, and with the test process should that be killed.
 //
+// A cluster of them is started by StartCluster, or by LaunchCluster outside of tests;
+// it can move its slots, fail over and lose nodes.
+//
 // It is for tests and for the baton command only: nothing of the library
 // imports it. A server is a process and a socket, so it has no place inside a
 // testing/synctest bubble.

@@ -56,8 +56,11 @@ type Config struct {
 	// Unix adds a unix socket.
 	Unix bool
 
-	// TLS adds a TLS port with a certificate of an authority of its own.
+	// TLS adds a TLS port.
 	TLS bool
+
+	// Authority issues the certificate of the TLS port. Nil means one of its own.
+	Authority *Authority
 
 	// TLSHosts are the names and addresses in the certificate. Nil means
 	// localhost and Host.
@@ -263,9 +266,12 @@ func (s *Server) prepareTLS(cfg Config, set func(words ...string)) error {
 	if hosts == nil {
 		hosts = []string{"localhost", cfg.Host}
 	}
-	authority, err := NewAuthority()
-	if err != nil {
-		return err
+	authority := cfg.Authority
+	if authority == nil {
+		var err error
+		if authority, err = NewAuthority(); err != nil {
+			return err
+		}
 	}
 	certFile, keyFile, caFile, err := authority.write(s.dir, hosts...)
 	if err != nil {
