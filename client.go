@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/baton-go/redis/internal/endpoint"
@@ -31,7 +32,8 @@ type core struct {
 	ep      *endpoint.Endpoint
 	manager *maintnotifications.Manager // nil: the options are invalid
 
-	dialHooks *hooks // of the client that was made first
+	dialHooks *hooks      // of the client that was made first
+	readOnly  atomic.Bool // each new connection says READONLY, so that a replica of a cluster answers
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -108,7 +110,7 @@ func (c *core) handshake(ctx context.Context) (link.Handshake, error) {
 	opt := c.opt
 	h := link.Handshake{
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password,
-		ClientName: opt.ClientName, DB: opt.DB,
+		ClientName: opt.ClientName, DB: opt.DB, ReadOnly: c.readOnly.Load(),
 	}
 	switch {
 	case opt.CredentialsProviderContext != nil:

@@ -363,7 +363,8 @@ func firstErr(cmds []Cmder) error {
 // block takes the replies of MULTI, commands, EXEC.
 type block struct {
 	many
-	err error // of the whole: what EXEC or MULTI has answered
+	before int   // replies that come before, of commands that wire begins with
+	err    error // of the whole: what EXEC or MULTI has answered
 }
 
 // The commands around a transaction, encoded.
@@ -374,7 +375,9 @@ const (
 
 func (b *block) Reply(i int, frame []byte) {
 	r := resp.NewReader(frame)
+	i -= b.before
 	switch {
+	case i < 0:
 	case i == 0:
 		if _, err := r.Bytes(); err != nil {
 			// What follows was executed command by command, or refused as well.
@@ -421,13 +424,18 @@ func (b *block) Keep(i int, frame []byte) { b.Reply(i, frame) }
 
 // sendBlock sends commands as a transaction.
 func sendBlock(ctx context.Context, d doer, cmds []Cmder) (int, error) {
-	b := &block{many: many{cmds: cmds}}
+	return (&block{many: many{cmds: cmds}}).send(ctx, d)
+}
+
+// send sends the transaction.
+func (b *block) send(ctx context.Context, d doer) (int, error) {
+	cmds := b.cmds
 	b.wire = append(b.wire, multiWire...)
 	for _, cmd := range cmds {
 		b.wire = append(b.wire, cmd.base().wire()...)
 	}
 	b.wire = append(b.wire, execWire...)
-	_, err := d.Do(ctx, link.Request{Wire: b.wire, Replies: len(cmds) + 2, Sink: b})
+	_, err := d.Do(ctx, link.Request{Wire: b.wire, Replies: b.before + len(cmds) + 2, Sink: b})
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,519 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// ClusterClient is a client of a cluster: it sends each command to the node that has its
+// key. Each node is an endpoint with lanes and handoffs of its own, like that of a
+// Client. It is safe for concurrent use. Connections are opened when they are first
+// needed.
+type ClusterClient struct {
+	cmdable
+	hooks
+	*clusterCore
+}
+
+// clusterCore is what a cluster client knows and does. Lock order: mu, then that of a
+// node's client.
+type clusterCore struct {
+	opt     *ClusterOptions // with defaults; immutable
+	base    *Options        // of any node, with defaults; immutable
+	invalid error           // what is wrong with the options; immutable
+
+	run  context.Context // ends at Close
+	stop context.CancelFunc
+	work sync.WaitGroup // refreshes, retirements
+
+	state atomic.Pointer[clusterState] // nil: not known yet
+
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	nodes  map[string]*clusterNode // by address: those of the topology, and the seeds that were asked
+	load   *clusterLoad            // the refresh going on; nil: none
+	stale  bool                    // something has changed since it began
+	timer  *time.Timer             // of the next periodic refresh
+}
+
+// clusterNode is one node.
+type clusterNode struct {
+	addr   string
+	client *Client
+}
+
+// clusterState is a topology with the nodes it speaks of. It is never changed.
+type clusterState struct {
+	topo     *cluster.Topology
+	nodes    map[string]*clusterNode
+	primary  []*clusterNode   // of each shard; nil: not known
+	replicas [][]*clusterNode // of each shard, those that serve
+	masters  []*clusterNode   // the primaries that are known
+}
+
+func newClusterState(topo *cluster.Topology, nodes map[string]*clusterNode) *clusterState {
+	st := &clusterState{topo: topo, nodes: nodes}
+	for _, shard := range topo.Shards() {
+		p := nodes[shard.Primary.Addr]
+		st.primary = append(st.primary, p)
+		if p != nil {
+			st.masters = append(st.masters, p)
+		}
+		var rs []*clusterNode
+		for _, r := range shard.Replicas {
+			if n := nodes[r.Addr]; n != nil && r.Health.IsUsable() {
+				rs = append(rs, n)
+			}
+		}
+		st.replicas = append(st.replicas, rs)
+	}
+	return st
+}
+
+// at gives the primary of a slot; nil: none is known.
+func (st *clusterState) at(slot uint16) *clusterNode {
+	if i := st.topo.Owner(slot); i >= 0 {
+		return st.primary[i]
+	}
+	return nil
+}
+
+// clusterLoad is one refresh that any number of callers wait for.
+type clusterLoad struct {
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+// NewClusterClient makes a client of a cluster. It connects to nothing and starts
+// nothing until it is used. Options that make no sense are reported by every command.
+func NewClusterClient(opt *ClusterOptions) *ClusterClient {
+	if opt == nil {
+		panic("redis: NewClusterClient needs ClusterOptions")
+	}
+	o := opt.withDefaults()
+	core := &clusterCore{opt: o, base: o.node("localhost:6379").withDefaults(), nodes: make(map[string]*clusterNode)}
+	core.invalid = o.validate()
+	core.run, core.stop = context.WithCancel(context.Background())
+	c := &ClusterClient{clusterCore: core}
+	c.hooks.init(chain{
+		dial: core.base.Dialer, process: core.process, pipeline: core.processPipeline, tx: core.processTx,
+	}, nil)
+	c.cmdable = c.Process
+	return c
+}
+
+// Options are the client's, with defaults filled in. They must not be changed.
+func (c *ClusterClient) Options() *ClusterOptions { return c.opt }
+
+// Process sends a command and waits for its reply, which is stored in cmd together with
+// the error.
+func (c *ClusterClient) Process(ctx context.Context, cmd Cmder) error {
+	err := c.hooks.chain.Load().process(ctx, cmd)
+	cmd.SetErr(err) // a hook may have changed it
+	return err
+}
+
+// Do sends a command given by its arguments, the name first.
+func (c *ClusterClient) Do(ctx context.Context, args ...any) *Cmd {
+	cmd := NewCmd(ctx, args...)
+	_ = c.Process(ctx, cmd)
+	return cmd
+}
+
+// Close ends all connections and waits until every goroutine of the client has ended. A
+// second Close returns ErrClosed.
+func (c *ClusterClient) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return ErrClosed
+	}
+	c.closed = true
+	nodes := slices.Collect(maps.Values(c.nodes))
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.mu.Unlock()
+	c.stop()
+	var errs []error
+	for _, n := range nodes {
+		if err := n.client.Close(); err != nil && !errors.Is(err, ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	c.work.Wait()
+	return errors.Join(errs...)
+}
+
+// ReloadState asks the cluster for its topology soon, without waiting for the answer.
+func (c *ClusterClient) ReloadState(_ context.Context) { c.refreshSoon() }
+
+func (c *clusterCore) unusable() error {
+	if c.invalid != nil {
+		return &CommandError{Delivery: NotSent, Err: c.invalid}
+	}
+	return nil
+}
+
+// node gives the node at an address, and makes it where there is none. nil: the client
+// is closed.
+func (c *clusterCore) node(addr string) *clusterNode {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodeLocked(addr)
+}
+
+func (c *clusterCore) nodeLocked(addr string) *clusterNode {
+	if c.closed {
+		return nil
+	}
+	n := c.nodes[addr]
+	if n == nil {
+		n = &clusterNode{addr: addr, client: c.opt.NewClient(c.opt.node(addr))}
+		n.client.core.readOnly.Store(c.opt.ReadOnly)
+		c.nodes[addr] = n
+	}
+	return n
+}
+
+// topology gives the state, and waits for the first one.
+func (c *clusterCore) topology(ctx context.Context) (*clusterState, error) {
+	if st := c.state.Load(); st != nil {
+		return st, nil
+	}
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return c.state.Load(), nil
+}
+
+// refresh asks for the topology, or joins whoever does, and waits.
+func (c *clusterCore) refresh(ctx context.Context) error {
+	l := c.begin()
+	if l == nil {
+		return &CommandError{Delivery: NotSent, Err: ErrClosed}
+	}
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return &CommandError{Delivery: NotSent, Err: context.Cause(ctx)}
+	}
+}
+
+// refreshSoon asks for the topology, or once more after the refresh going on.
+func (c *clusterCore) refreshSoon() {
+	c.mu.Lock()
+	isGoing := c.load != nil
+	c.stale = c.stale || isGoing
+	c.mu.Unlock()
+	if !isGoing {
+		c.begin()
+	}
+}
+
+// begin begins a refresh, or gives the one going on; nil: the client is closed.
+func (c *clusterCore) begin() *clusterLoad {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	if c.load == nil {
+		c.load = &clusterLoad{done: make(chan struct{})}
+		c.stale = false
+		c.work.Go(c.reload)
+	}
+	return c.load
+}
+
+// reloadPause is the least time between two refreshes in a row, and half of it is jitter.
+const reloadPause = 50 * time.Millisecond
+
+// reload is the goroutine of a refresh. It goes on where something has changed since it
+// began.
+func (c *clusterCore) reload() {
+	for {
+		topo, err := c.ask()
+		c.mu.Lock()
+		if err == nil {
+			c.adopt(topo)
+		}
+		l, again := c.load, c.stale && !c.closed
+		c.stale, c.load = false, nil
+		if again {
+			c.load = &clusterLoad{done: make(chan struct{})}
+		}
+		c.schedule()
+		c.mu.Unlock()
+		l.err = err
+		close(l.done)
+		if !again {
+			return
+		}
+		sleep(c.run, reloadPause/2+rand.N(reloadPause)) //nolint:gosec // jitter, no secret
+	}
+}
+
+// schedule sets the timer of the next periodic refresh; mu is held.
+func (c *clusterCore) schedule() {
+	every := c.opt.ClusterStateReloadInterval
+	if every <= 0 || c.closed {
+		return
+	}
+	every += rand.N(every/10+1) - every/20 //nolint:gosec // jitter, no secret
+	if c.timer == nil {
+		c.timer = time.AfterFunc(every, c.refreshSoon)
+		return
+	}
+	c.timer.Reset(every)
+}
+
+// askTime bounds the question to one node.
+const askTime = 2 * time.Second
+
+// ask asks one node after the other for the topology until one tells.
+func (c *clusterCore) ask() (*cluster.Topology, error) {
+	if c.opt.ClusterSlots != nil {
+		slots, err := c.opt.ClusterSlots(c.run)
+		if err != nil {
+			return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %w", err)}
+		}
+		return topologyOf(slots)
+	}
+	var errs []error
+	for _, addr := range c.candidates() {
+		n := c.node(addr)
+		if n == nil {
+			return nil, &CommandError{Delivery: NotSent, Err: ErrClosed}
+		}
+		topo, err := c.askNode(n)
+		if err == nil {
+			return topo, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", addr, err))
+	}
+	return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("no node tells the cluster's topology: %w", errors.Join(errs...))}
+}
+
+// candidates are the addresses to ask: those that served last, in random order, and the
+// seeds.
+func (c *clusterCore) candidates() []string {
+	var addrs []string
+	if st := c.state.Load(); st != nil {
+		addrs = slices.Collect(maps.Keys(st.nodes))
+		rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	}
+	for _, i := range rand.Perm(len(c.opt.Addrs)) {
+		if !slices.Contains(addrs, c.opt.Addrs[i]) {
+			addrs = append(addrs, c.opt.Addrs[i])
+		}
+	}
+	return addrs
+}
+
+// askNode asks one node.
+func (c *clusterCore) askNode(n *clusterNode) (*cluster.Topology, error) {
+	ctx, cancel := context.WithTimeout(c.run, askTime)
+	defer cancel()
+	cmd := &topologyCmd{from: cluster.Origin{Addr: n.addr, TLS: c.opt.TLSConfig != nil}}
+	cmd.begin("cluster")
+	cmd.str("slots")
+	if err := n.client.core.sendOnce(ctx, cmd); err != nil {
+		return nil, err
+	}
+	if cmd.err != nil {
+		return nil, cmd.err
+	}
+	if len(cmd.topo.Shards()) == 0 {
+		return nil, errors.New("it knows of no slot that is served")
+	}
+	return cmd.topo, nil
+}
+
+// topologyCmd is CLUSTER SLOTS.
+type topologyCmd struct {
+	baseCmd
+	from cluster.Origin
+	topo *cluster.Topology
+}
+
+func (c *topologyCmd) String() string { return c.show("a topology") }
+
+func (c *topologyCmd) readReply(r *resp.Reader) (err error) {
+	c.topo, err = cluster.ParseSlots(r, c.from)
+	return err
+}
+
+// topologyOf reads what ClusterOptions.ClusterSlots has told.
+func topologyOf(slots []ClusterSlot) (*cluster.Topology, error) {
+	b := resp.AppendArrayLen(nil, len(slots))
+	for _, s := range slots {
+		b = resp.AppendArrayLen(b, 2+len(s.Nodes))
+		b = resp.AppendInt(resp.AppendInt(b, int64(s.Start)), int64(s.End))
+		for _, n := range s.Nodes {
+			host, port, err := net.SplitHostPort(n.Addr)
+			if err != nil {
+				return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %w", err)}
+			}
+			num, err := strconv.ParseInt(port, 10, 64)
+			if err != nil {
+				return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %s: %w", n.Addr, err)}
+			}
+			b = resp.AppendArrayLen(b, 3)
+			b = resp.AppendBulk(resp.AppendInt(resp.AppendBulk(b, host), num), n.ID)
+		}
+	}
+	r := resp.NewReader(b)
+	return cluster.ParseSlots(&r, cluster.Origin{})
+}
+
+// adopt makes topo the topology; mu is held. Nodes that are no part of it any more are
+// closed when what is in flight there has had its time.
+func (c *clusterCore) adopt(topo *cluster.Topology) {
+	if c.closed {
+		return
+	}
+	nodes := make(map[string]*clusterNode)
+	for n := range topo.Nodes() {
+		nodes[n.Addr] = c.nodeLocked(n.Addr)
+	}
+	c.state.Store(newClusterState(topo, nodes))
+	for addr, n := range c.nodes {
+		if nodes[addr] == nil {
+			delete(c.nodes, addr)
+			c.work.Go(func() { c.retire(n) })
+		}
+	}
+}
+
+// retire closes a node that owns nothing any more.
+func (c *clusterCore) retire(n *clusterNode) {
+	sleep(c.run, max(n.client.opt.ReadTimeout, time.Second))
+	_ = n.client.Close()
+}
+
+// moved takes in that a slot is elsewhere: it is used at once, and verified soon.
+func (c *clusterCore) moved(slot uint16, addr string) {
+	c.mu.Lock()
+	if st := c.state.Load(); st != nil && !c.closed && st.topo.Primary(slot) != addr {
+		topo := st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr)
+		nodes := maps.Clone(st.nodes)
+		for n := range topo.Nodes() {
+			if nodes[n.Addr] == nil {
+				nodes[n.Addr] = c.nodeLocked(n.Addr)
+			}
+		}
+		c.state.Store(newClusterState(topo, nodes))
+	}
+	c.mu.Unlock()
+	c.refreshSoon()
+}
+
+//------------------------------------------------------------------------------
+
+// ForEachMaster calls fn with the client of each primary, all at the same time, and gives
+// the errors joined.
+func (c *ClusterClient) ForEachMaster(ctx context.Context, fn func(ctx context.Context, client *Client) error) error {
+	return c.forEach(ctx, fn, func(st *clusterState) []*clusterNode { return st.masters })
+}
+
+// ForEachSlave is ForEachMaster for the replicas.
+func (c *ClusterClient) ForEachSlave(ctx context.Context, fn func(ctx context.Context, client *Client) error) error {
+	return c.forEach(ctx, fn, func(st *clusterState) (all []*clusterNode) {
+		for _, rs := range st.replicas {
+			all = append(all, rs...)
+		}
+		return all
+	})
+}
+
+// ForEachShard is ForEachMaster for all nodes, primaries and replicas. The name is
+// go-redis's.
+func (c *ClusterClient) ForEachShard(ctx context.Context, fn func(ctx context.Context, client *Client) error) error {
+	return c.forEach(ctx, fn, func(st *clusterState) []*clusterNode { return slices.Collect(maps.Values(st.nodes)) })
+}
+
+func (c *ClusterClient) forEach(
+	ctx context.Context, fn func(ctx context.Context, client *Client) error, pick func(*clusterState) []*clusterNode,
+) error {
+	if err := c.unusable(); err != nil {
+		return err
+	}
+	if err := c.refresh(ctx); err != nil {
+		return err
+	}
+	nodes := pick(c.state.Load())
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { errs[i] = fn(ctx, n.client) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// MasterForKey gives the client of the primary that has a key.
+func (c *ClusterClient) MasterForKey(ctx context.Context, key string) (*Client, error) {
+	st, err := c.stateFor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := st.at(cluster.SlotString(key)); n != nil {
+		return n.client, nil
+	}
+	return nil, notServed(int(cluster.SlotString(key)))
+}
+
+// SlaveForKey gives the client of a replica that has a key; the primary's where there is
+// none.
+func (c *ClusterClient) SlaveForKey(ctx context.Context, key string) (*Client, error) {
+	st, err := c.stateFor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := c.reader(st, cluster.SlotString(key)); n != nil {
+		return n.client, nil
+	}
+	return c.MasterForKey(ctx, key)
+}
+
+func (c *clusterCore) stateFor(ctx context.Context) (*clusterState, error) {
+	if err := c.unusable(); err != nil {
+		return nil, err
+	}
+	return c.topology(ctx)
+}
+
+// PoolStats adds up those of all nodes.
+func (c *ClusterClient) PoolStats() *PoolStats {
+	c.mu.Lock()
+	nodes := slices.Collect(maps.Values(c.nodes))
+	c.mu.Unlock()
+	var sum PoolStats
+	for _, n := range nodes {
+		s := n.client.PoolStats()
+		sum.Hits += s.Hits
+		sum.Misses += s.Misses
+		sum.Timeouts += s.Timeouts
+		sum.WaitCount += s.WaitCount
+		sum.WaitDurationNs += s.WaitDurationNs
+		sum.TotalConns += s.TotalConns
+		sum.IdleConns += s.IdleConns
+		sum.StaleConns += s.StaleConns
+		sum.PendingRequests += s.PendingRequests
+	}
+	return &sum
+}

@@ -1,0 +1,524 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/lane"
+	"github.com/baton-go/redis/internal/link"
+)
+
+var (
+	// errCrossSlot is why a command is not sent.
+	errCrossSlot = errors.New("CROSSSLOT: its keys are in different slots, so no node has them all; " +
+		"give them a common {tag}, or send one command for each")
+	errNoPrimary = errors.New("the cluster has no primary")
+	errNoKeys    = errors.New("a cluster needs keys to know which node to watch them at")
+)
+
+// notServed is the error for a slot without a node.
+func notServed(slot int) *link.Error {
+	return &link.Error{Delivery: NotSent, Err: fmt.Errorf("slot %d is served by no node", slot)}
+}
+
+// newAsking makes what goes before a command that was answered with ASK.
+func newAsking() *StatusCmd {
+	cmd := &StatusCmd{}
+	cmd.begin("asking")
+	return cmd
+}
+
+// anySlot stands for commands without a key.
+const anySlot = -1
+
+// slotOf gives the slot of a command's keys, anySlot where it has none, or why there is
+// no such slot.
+func slotOf(b *baseCmd) (slot int, err error) {
+	slot = anySlot
+	b.eachKey(func(key []byte) bool {
+		s := int(cluster.Slot(key))
+		if slot != anySlot && s != slot {
+			err = &CommandError{Command: b.Name(), Delivery: NotSent, Err: errCrossSlot}
+			return false
+		}
+		slot = s
+		return true
+	})
+	return slot, err
+}
+
+// clusterTries is what judge remembers of a command.
+type clusterTries struct {
+	tries
+	redirects int
+	asking    bool   // the next attempt follows an ASK
+	addr      string // to this address
+}
+
+// process is what the client does with one command after its hooks.
+func (c *clusterCore) process(ctx context.Context, cmd Cmder) error {
+	b := cmd.base()
+	slot, err := c.admit(b)
+	if err != nil {
+		cmd.SetErr(err)
+		return err
+	}
+	b.wire() // an error from now on is none of the arguments, whatever becomes of the command
+	var t clusterTries
+	for {
+		n, err := c.pick(ctx, b, slot, &t)
+		if err == nil {
+			err = n.send(ctx, cmd, t.asking)
+		}
+		if err == nil && b.err == nil {
+			return nil
+		}
+		pause, again := c.judge(ctx, &t, b, n, err)
+		if !again || !sleep(ctx, pause) {
+			return c.conclude(ctx, &t, b, err)
+		}
+	}
+}
+
+// admit tells the slot of a command, or why it must not be sent at all.
+func (c *clusterCore) admit(b *baseCmd) (slot int, err error) {
+	switch {
+	case b.err != nil && b.off == 0:
+		return 0, b.err // an argument that can't be encoded
+	case c.invalid != nil:
+		return 0, c.unusable()
+	case b.lane == laneSession:
+		return 0, &CommandError{Command: b.Name(), Delivery: NotSent, Err: errSession}
+	}
+	return slotOf(b)
+}
+
+// conclude gives a command its error when there are no more attempts.
+func (c *clusterCore) conclude(ctx context.Context, t *clusterTries, b *baseCmd, err error) error {
+	if err == nil {
+		return b.err // the server's answer
+	}
+	b.err = err
+	if e, ok := err.(*link.Error); ok { //nolint:errorlint // lanes and links give it unwrapped
+		n := *e
+		n.Command = b.Name()
+		n.Attempts = 1 + t.sent + t.idle + t.redirects
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(n.Err, cause) && n.Delivery == NotSent {
+			n.Err = fmt.Errorf("%w; before that: %w", cause, n.Err)
+		}
+		b.err = &n
+	}
+	return b.err
+}
+
+// pick gives the node for the next attempt.
+func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *clusterTries) (*clusterNode, error) {
+	if ctx.Err() != nil {
+		return nil, &link.Error{Delivery: NotSent, Err: context.Cause(ctx)}
+	}
+	if t.asking {
+		if n := c.node(t.addr); n != nil {
+			return n, nil
+		}
+		return nil, &link.Error{Delivery: NotSent, Err: ErrClosed}
+	}
+	st, err := c.topology(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if slot == anySlot {
+		if len(st.masters) == 0 {
+			return nil, &link.Error{Delivery: NotSent, Err: errNoPrimary}
+		}
+		return st.masters[rand.IntN(len(st.masters))], nil //nolint:gosec // no secret
+	}
+	if c.opt.ReadOnly && b.flags()&flagRead != 0 {
+		if n := c.reader(st, uint16(slot)); n != nil {
+			return n, nil
+		}
+	}
+	if n := st.at(uint16(slot)); n != nil {
+		return n, nil
+	}
+	return nil, notServed(slot)
+}
+
+// reader gives a replica for a command that only reads; nil: the primary.
+func (c *clusterCore) reader(st *clusterState, slot uint16) *clusterNode {
+	shard := st.topo.Owner(slot)
+	if shard < 0 || len(st.replicas[shard]) == 0 {
+		return nil
+	}
+	replicas := st.replicas[shard]
+	if c.opt.RouteRandomly && rand.IntN(len(replicas)+1) == 0 { //nolint:gosec // no secret
+		return nil
+	}
+	return replicas[rand.IntN(len(replicas))] //nolint:gosec // no secret
+}
+
+// send sends a command to the node once, after ASKING if it was told to.
+func (n *clusterNode) send(ctx context.Context, cmd Cmder, asking bool) error {
+	if !asking {
+		return n.client.core.sendOnce(ctx, cmd)
+	}
+	_, err := n.client.core.sendUnit(ctx, cmd.base().lane, []Cmder{newAsking(), cmd}, sendMany)
+	return err
+}
+
+// judge decides whether a command that failed is sent again, and after which pause; err
+// is nil where a server has answered. Beside what it is for a Client:
+//   - MOVED: yes, to the node it names, MaxRedirects times;
+//   - ASK: yes, to that node, this once, MaxRedirects times with MOVED;
+//   - not sent: yes, wherever the slot is then, until PoolTimeout has passed;
+//   - answered that the cluster is not ready (TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN,
+//     READONLY): the same, as nothing was done.
+func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n *clusterNode, err error) (pause time.Duration, again bool) {
+	t.asking = false
+	if ctx.Err() != nil || c.run.Err() != nil {
+		return 0, false
+	}
+	if t.began.IsZero() {
+		t.began = time.Now()
+	}
+	if err == nil {
+		return c.judgeAnswer(t, b.err, n)
+	}
+	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
+	if !ok || errors.Is(e, lane.ErrPoolTimeout) || errors.Is(e, lane.ErrPoolExhausted) {
+		return 0, false
+	}
+	c.refreshSoon()
+	switch {
+	case e.Delivery == NotSent:
+		return c.hold(t)
+	case !b.isIdempotent(), t.sent >= c.base.MaxRetries:
+		return 0, false
+	}
+	t.sent++
+	return c.base.backoff(t.sent - 1), true
+}
+
+// judgeAnswer is judge for what a server has answered.
+func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode) (pause time.Duration, again bool) {
+	if r, ok := cluster.ParseRedirect(answer.Error(), n.addr); ok {
+		if t.redirects >= c.opt.MaxRedirects {
+			return 0, false
+		}
+		t.redirects++
+		if r.Ask {
+			t.asking, t.addr = true, r.Addr
+		} else {
+			c.moved(r.Slot, r.Addr)
+		}
+		return 0, true
+	}
+	if !notReady(answer) || c.opt.MaxRedirects < 0 {
+		return 0, false
+	}
+	if !IsTryAgainError(answer) {
+		c.refreshSoon()
+	}
+	return c.hold(t)
+}
+
+// hold lets a command wait that was certainly not executed, for PoolTimeout in all.
+func (c *clusterCore) hold(t *clusterTries) (pause time.Duration, again bool) {
+	if time.Since(t.began) >= c.base.PoolTimeout {
+		return 0, false
+	}
+	t.idle++
+	d := min(shortestHold<<min(t.idle-1, 5), longestHold)
+	return d/2 + rand.N(d/2), true //nolint:gosec // jitter, no secret
+}
+
+//------------------------------------------------------------------------------
+
+// Pipeline starts to collect commands. Exec splits them by node and sends all parts at
+// the same time; commands with the same slot keep their order.
+func (c *ClusterClient) Pipeline() Pipeliner { return c.pipe() }
+
+func (c *ClusterClient) pipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().pipeline(ctx, cmds) })
+}
+
+// Pipelined collects the commands of fn and sends them together. An error of fn is
+// returned, and nothing is sent.
+func (c *ClusterClient) Pipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.pipe().Pipelined(ctx, fn)
+}
+
+// TxPipeline starts to collect commands for a transaction: Exec puts them between MULTI
+// and EXEC and sends all at once. All keys must have the same slot.
+func (c *ClusterClient) TxPipeline() Pipeliner { return c.txPipe() }
+
+func (c *ClusterClient) txPipe() *Pipeline {
+	return newPipeline(func(ctx context.Context, cmds []Cmder) error { return c.hooks.chain.Load().tx(ctx, cmds) })
+}
+
+// TxPipelined collects the commands of fn and sends them as one transaction.
+func (c *ClusterClient) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmder, error) {
+	return c.txPipe().Pipelined(ctx, fn)
+}
+
+// piped is a command of a pipeline with what is remembered of it.
+type piped struct {
+	cmd  Cmder
+	slot int
+	t    clusterTries
+	node *clusterNode // of the attempt going on
+	err  error        // why that has no answer; nil: it has one
+}
+
+// admitAll tells the slots of a pipeline's commands, or why none of them is sent.
+func (c *clusterCore) admitAll(cmds []Cmder) ([]*piped, error) {
+	all := make([]piped, len(cmds))
+	out := make([]*piped, len(cmds))
+	for i, cmd := range cmds {
+		slot, err := c.admit(cmd.base())
+		if err != nil {
+			err = fmt.Errorf("redis: nothing of the pipeline was sent because of command %d: %w", i+1, err)
+			setErrs(cmds, err)
+			return nil, err
+		}
+		all[i] = piped{cmd: cmd, slot: slot}
+		out[i] = &all[i]
+	}
+	for _, cmd := range cmds {
+		cmd.base().wire() // see process
+	}
+	return out, nil
+}
+
+// processPipeline is what the client does with a pipeline after its hooks: in rounds,
+// each of which sends what has no outcome yet to where it belongs then.
+func (c *clusterCore) processPipeline(ctx context.Context, cmds []Cmder) error {
+	rest, err := c.admitAll(cmds)
+	if err != nil {
+		return err
+	}
+	for len(rest) > 0 {
+		c.round(ctx, rest)
+		var pause time.Duration
+		rest, pause = c.unsettled(ctx, rest)
+		if len(rest) > 0 && !sleep(ctx, pause) {
+			for _, p := range rest {
+				_ = c.conclude(ctx, &p.t, p.cmd.base(), p.err)
+			}
+			break
+		}
+	}
+	return firstErr(cmds)
+}
+
+// round sends commands once, those of a node together, all nodes at the same time.
+func (c *clusterCore) round(ctx context.Context, rest []*piped) {
+	parts := make(map[*clusterNode][]*piped)
+	var keyless *clusterNode // commands without a key go together
+	for _, p := range rest {
+		if p.slot == anySlot && keyless != nil {
+			p.node, p.err = keyless, nil
+		} else {
+			p.node, p.err = c.pick(ctx, p.cmd.base(), p.slot, &p.t)
+		}
+		if p.err != nil {
+			continue
+		}
+		if p.slot == anySlot {
+			keyless = p.node
+		}
+		parts[p.node] = append(parts[p.node], p)
+	}
+	var wg sync.WaitGroup
+	for n, part := range parts {
+		if len(parts) == 1 {
+			n.sendPart(ctx, part)
+			return
+		}
+		wg.Go(func() { n.sendPart(ctx, part) })
+	}
+	wg.Wait()
+}
+
+// sendPart sends a node's part of a pipeline.
+func (n *clusterNode) sendPart(ctx context.Context, part []*piped) {
+	cmds := make([]Cmder, 0, len(part))
+	need := laneShared
+	for _, p := range part {
+		if p.t.asking {
+			cmds = append(cmds, newAsking())
+		}
+		cmds = append(cmds, p.cmd)
+		need = max(need, p.cmd.base().lane)
+	}
+	answered, err := n.client.core.sendUnit(ctx, need, cmds, sendMany)
+	i := 0
+	for _, p := range part {
+		if p.t.asking {
+			i++
+		}
+		if p.err = nil; i >= answered {
+			p.err = err
+		}
+		i++
+	}
+}
+
+// unsettled judges the commands of a round, and gives those to be sent again after a
+// pause. Reads behind a write that is sent again, in the same slot, are too, or they would
+// not see it.
+func (c *clusterCore) unsettled(ctx context.Context, round []*piped) (rest []*piped, pause time.Duration) {
+	late := make(map[int]bool) // slots with a write that is sent again
+	for _, p := range round {
+		b := p.cmd.base()
+		if p.err == nil && b.err == nil {
+			if len(late) > 0 && late[p.slot] && b.flags()&flagRead != 0 {
+				rest = append(rest, p)
+			}
+			continue
+		}
+		d, again := c.judge(ctx, &p.t, b, p.node, p.err)
+		if !again {
+			_ = c.conclude(ctx, &p.t, b, p.err)
+			continue
+		}
+		pause = max(pause, d)
+		rest = append(rest, p)
+		if b.flags()&flagRead == 0 {
+			late[p.slot] = true
+		}
+	}
+	return rest, pause
+}
+
+// processTx is what the client does with a transaction after its hooks. It goes whole to
+// one node, and is sent again only where nothing of it was executed.
+func (c *clusterCore) processTx(ctx context.Context, cmds []Cmder) error {
+	all, err := c.admitAll(cmds)
+	if err != nil {
+		return err
+	}
+	slot := anySlot
+	for _, p := range all {
+		if p.slot != anySlot && slot != anySlot && p.slot != slot {
+			err = &CommandError{Command: "multi", Delivery: NotSent, Err: errCrossSlot}
+			setErrs(cmds, err)
+			return err
+		}
+		slot = max(slot, p.slot)
+	}
+	var t clusterTries
+	for {
+		answer := txCmd
+		n, err := c.pick(ctx, &answer, slot, &t)
+		if err == nil {
+			err = n.sendBlock(ctx, cmds, t.asking)
+		}
+		if err == nil {
+			if answer.err = refusedTx(cmds); answer.err == nil {
+				return firstErr(cmds)
+			}
+		}
+		pause, again := c.judge(ctx, &t, &answer, n, err)
+		if !again || !sleep(ctx, pause) {
+			if err != nil {
+				setErrs(cmds, c.conclude(ctx, &t, &answer, err))
+			}
+			return firstErr(cmds)
+		}
+		for _, cmd := range cmds {
+			cmd.base().err = nil
+		}
+	}
+}
+
+// sendBlock sends a transaction to the node, after ASKING if it was told to.
+func (n *clusterNode) sendBlock(ctx context.Context, cmds []Cmder, asking bool) error {
+	_, err := n.client.core.sendUnit(ctx, laneShared, cmds, func(ctx context.Context, d doer, cmds []Cmder) (int, error) {
+		b := &block{many: many{cmds: cmds}}
+		if asking {
+			// MULTI takes no notice of ASKING, and the commands in it need it each: they
+			// are refused by the node, as a whole, until the slot has moved.
+			b.wire = append(b.wire, newAsking().wire()...)
+			b.before = 1
+		}
+		return b.send(ctx, d)
+	})
+	return err
+}
+
+// refusedTx tells why nothing of a transaction was executed, though it may be elsewhere
+// or later; nil: it has an outcome.
+func refusedTx(cmds []Cmder) error {
+	for _, cmd := range cmds {
+		err := cmd.base().err
+		if err == nil {
+			return nil
+		}
+		if _, ok := cluster.ParseRedirect(err.Error(), "host:1"); ok || notReady(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Watch watches keys, which must have the same slot, calls fn, and ends the watch; see
+// Client.Watch. Where the keys' node has changed meanwhile the error is TxFailedErr, so
+// that the usual loop runs it again at the new one.
+func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) error {
+	probe := &StatusCmd{}
+	probe.begin("watch")
+	probe.strs(keys...)
+	slot, err := slotOf(&probe.baseCmd)
+	switch {
+	case err != nil:
+		return err
+	case slot == anySlot:
+		return &CommandError{Command: "watch", Delivery: NotSent, Err: errNoKeys}
+	case c.invalid != nil:
+		return c.unusable()
+	}
+	var t clusterTries
+	for {
+		isBegun := false
+		n, err := c.pick(ctx, &probe.baseCmd, slot, &t)
+		if err == nil {
+			err = n.client.Watch(ctx, func(tx *Tx) error {
+				isBegun = true
+				return fn(tx)
+			}, keys...)
+		}
+		if err == nil || isBegun {
+			return c.watched(n, err)
+		}
+		probe.err = nil
+		if _, isSend := err.(*link.Error); !isSend { //nolint:errorlint // lanes and links give it unwrapped
+			probe.err, err = err, nil
+		}
+		pause, again := c.judge(ctx, &t, &probe.baseCmd, n, err)
+		t.asking = false // no session is begun by ASK: it waits until the slot has moved
+		if !again || !sleep(ctx, pause) {
+			return c.conclude(ctx, &t, &probe.baseCmd, err)
+		}
+	}
+}
+
+// watched turns the end of a session into what the usual loop runs again, where its keys
+// have moved: EXEC has executed nothing then.
+func (c *clusterCore) watched(n *clusterNode, err error) error {
+	if err == nil {
+		return nil
+	}
+	r, ok := cluster.ParseRedirect(err.Error(), n.addr)
+	if !ok {
+		return err
+	}
+	if !r.Ask {
+		c.moved(r.Slot, r.Addr)
+	}
+	return TxFailedErr
+}
