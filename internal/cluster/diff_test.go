@@ -79,6 +79,29 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffGoesByTheAddressThatIsDialled: another name of the same node is another
+// address, with connections of its own.
+func TestDiffGoesByTheAddressThatIsDialled(t *testing.T) {
+	before := mustParse(t, ParseShards, []any{shard([]any{0, 1}, node(idA, "10.0.0.1", 1, "master", "online", "endpoint", ""))}, asked)
+	after := mustParse(t, ParseShards, []any{shard([]any{0, 1}, node(idA, "10.0.0.1", 1, "master", "online"))}, asked)
+	want := lines("+ 10.0.0.1:1", "- seed.example:1", `0-1: "seed.example:1" > "10.0.0.1:1"`)
+	if diff := cmp.Diff(want, describeChanges(Diff(before, after))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDiffJoinsSlotsOfShardsWithoutPrimary(t *testing.T) {
+	before := mustParse(t, ParseShards, []any{
+		shard([]any{0, 4}, node(idA, "10.0.0.1", 1, "replica", "online")),
+		shard([]any{5, 9}, node(idB, "10.0.0.2", 1, "replica", "online")),
+	}, asked)
+	after := mustParse(t, ParseShards, []any{shard([]any{0, 12}, node(idC, "10.0.0.3", 1, "master", "online"))}, asked)
+	want := lines("+ 10.0.0.3:1", "- 10.0.0.1:1", "- 10.0.0.2:1", `0-12: "" > "10.0.0.3:1"`)
+	if diff := cmp.Diff(want, describeChanges(Diff(before, after))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // checkReverse checks that there and back are mirror images.
 func checkReverse(t testing.TB, there, back Changes) {
 	t.Helper()
@@ -123,6 +146,7 @@ func TestEqualSeesEveryDetail(t *testing.T) {
 		"slots":   {shard([]any{0, 98}, node(idA, "10.0.0.1", 1, "master", "online"), node(idB, "10.0.0.2", 1, "replica", "online")), base()[1]},
 		"role":    {shard([]any{0, 99}, node(idA, "10.0.0.1", 1, "replica", "online"), node(idB, "10.0.0.2", 1, "master", "online")), base()[1]},
 		"shards":  base()[:1],
+		"another": append(base(), shard([]any{}, node(idC, "10.0.0.4", 1, "master", "online"))),
 		"address": {base()[0], shard([]any{100, 199}, node(idC, "10.0.0.4", 1, "master", "online"))},
 		"grouping": {
 			shard([]any{0, 99}, node(idA, "10.0.0.1", 1, "master", "online")),

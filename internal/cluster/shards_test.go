@@ -54,6 +54,25 @@ func TestParseShards(t *testing.T) {
 			lines("[0-1] 10.0.0.2:1 < 10.0.0.1:1 (failed)"),
 		},
 		{
+			"two primaries",
+			[]any{
+				shard([]any{0, 1}, node(idA, "10.0.0.2", 1, "master", "online"), node(idB, "10.0.0.1", 1, "master", "online")),
+			},
+			asked,
+			lines("[0-1] 10.0.0.2:1 < 10.0.0.1:1"),
+		},
+		{
+			"shards without slots",
+			[]any{
+				shard([]any{}, node(idA, "10.0.0.3", 1, "master", "online")),
+				shard([]any{}, node(idB, "10.0.0.1", 1, "master", "online")),
+				shard([]any{9, 9, 5, 5}, node(idC, "10.0.0.4", 1, "master", "online")),
+				shard([]any{8, 8}, node(idC, "10.0.0.2", 1, "master", "online")),
+			},
+			asked,
+			lines("[5,9] 10.0.0.4:1", "[8] 10.0.0.2:1", "[] 10.0.0.1:1", "[] 10.0.0.3:1"),
+		},
+		{
 			"the only primary has failed",
 			[]any{
 				shard([]any{0, 1}, node(idA, "10.0.0.1", 1, "master", "fail"), node(idB, "10.0.0.2", 1, "replica", "online")),
@@ -108,6 +127,12 @@ func TestParseShards(t *testing.T) {
 			},
 			asked,
 			lines("[0-1] 10.0.0.1:1 < 10.0.0.2:7009"),
+		},
+		{
+			"a node alone, with a port for TLS only, behind a proxy",
+			[]any{shard([]any{0, 1}, pairs{"ip", "", "endpoint", "", "tls-port", 2, "role", "master"})},
+			asked,
+			lines("[0-1] seed.example:7009"),
 		},
 		{
 			"ports of a connection with TLS",

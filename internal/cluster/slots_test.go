@@ -160,10 +160,12 @@ func TestParseSlotsKeepsAllThatIsTold(t *testing.T) {
 		[]any{"10.0.0.1", 7000, idA, pairs{"hostname", "a.example"}},
 		[]any{"b.example", 7001, idB, pairs{"ip", "10.0.0.2"}},
 		[]any{nil, 7002, idC, pairs{"ip", "10.0.0.3", "hostname", "c.example"}},
+		[]any{"10.0.0.5", 7004, idB, pairs{"ip", "10.0.0.4"}},
 	}}
 	want := Shard{
 		Primary: Node{Addr: "10.0.0.1:7000", ID: idA, IP: "10.0.0.1", Hostname: "a.example", Port: 7000},
 		Replicas: []Node{
+			{Addr: "10.0.0.5:7004", ID: idB, IP: "10.0.0.4", Port: 7004, Replica: true},
 			{Addr: "b.example:7001", ID: idB, IP: "10.0.0.2", Hostname: "b.example", Port: 7001, Replica: true},
 			{Addr: "seed.example:7002", ID: idC, IP: "10.0.0.3", Hostname: "c.example", Port: 7002, Replica: true},
 		},
