@@ -144,13 +144,14 @@ func (c *Client) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]C
 
 // many takes the replies of a pipeline.
 type many struct {
-	cmds []Cmder
-	rd   resp.Reader
-	wire []byte
+	cmds  []Cmder
+	rd    resp.Reader
+	chunk resp.Chunk
+	wire  []byte
 }
 
 func (m *many) Reply(i int, frame []byte) {
-	m.rd = resp.NewReader(frame)
+	m.rd = resp.NewSharing(frame, &m.chunk)
 	cmd := m.cmds[i]
 	cmd.base().settle(cmd.readReply(&m.rd))
 }
@@ -183,7 +184,7 @@ func sendMany(ctx context.Context, d doer, cmds []Cmder) (int, error) {
 	}
 	q.Wire = m.wire
 	got, err := d.Do(ctx, q)
-	m.cmds, m.rd = nil, resp.Reader{}
+	m.cmds, m.rd, m.chunk = nil, resp.Reader{}, resp.Chunk{}
 	if m.wire = m.wire[:0]; err == nil && cap(m.wire) <= keepWire {
 		manys.Put(m)
 	}

@@ -18,7 +18,30 @@ import (
 type Reader struct {
 	b   []byte
 	pos int
-	own bool // b belongs to the reader's user for good
+	own bool   // b belongs to the reader's user for good
+	to  *Chunk // where short strings are put; nil: each has memory of its own
+}
+
+// A Chunk is memory that short strings of several replies share, so that they need not
+// be allocated one by one. It lives as long as any of them. The zero value is ready.
+type Chunk struct{ free []byte }
+
+const (
+	chunkSize  = 4 << 10 // of memory at a time
+	chunkShare = 256     // the longest string that shares it
+)
+
+// copy gives b as a string.
+func (c *Chunk) copy(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if cap(c.free)-len(c.free) < len(b) {
+		c.free = make([]byte, 0, min(max(2*cap(c.free), 4*len(b)), chunkSize)) // the first one is small
+	}
+	from := len(c.free)
+	c.free = append(c.free, b...)
+	return unsafe.String(&c.free[from], len(b))
 }
 
 // NewReader returns a reader over frame, which it aliases.
@@ -27,6 +50,9 @@ func NewReader(frame []byte) Reader { return Reader{b: frame} }
 // NewOwner returns a reader over a frame that nobody changes any more: a string that
 // is most of it is not copied.
 func NewOwner(frame []byte) Reader { return Reader{b: frame, own: true} }
+
+// NewSharing returns a reader over frame whose short strings are put into a chunk.
+func NewSharing(frame []byte, to *Chunk) Reader { return Reader{b: frame, to: to} }
 
 // Len returns how many bytes are left.
 func (r *Reader) Len() int { return len(r.b) - r.pos }
@@ -316,6 +342,9 @@ func (r *Reader) String() (string, error) {
 	b, err := r.Bytes()
 	if r.own && len(b) > len(r.b)/2 {
 		return unsafe.String(&b[0], len(b)), err // see NewOwner
+	}
+	if r.to != nil && len(b) <= chunkShare {
+		return r.to.copy(b), err
 	}
 	return string(b), err
 }

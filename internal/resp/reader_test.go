@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -498,5 +499,32 @@ func TestOwnersDontCopy(t *testing.T) {
 	}
 	if s, err := r.String(); s != "first" || err != nil {
 		t.Errorf("got %q, %v", s, err)
+	}
+}
+
+// Short strings of several frames share memory, and keep their contents.
+func TestStringsShareChunks(t *testing.T) {
+	var chunk Chunk
+	var got, want []string
+	for i := range 500 {
+		text := strings.Repeat(string(rune('a'+i%26)), i%300)
+		frame := AppendBulk(nil, text)
+		r := NewSharing(frame, &chunk)
+		s, err := r.String()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(frame)
+		got, want = append(got, s), append(want, text)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("strings have changed")
+	}
+	frame := AppendBulk(nil, strings.Repeat("x", 64))
+	if n := testing.AllocsPerRun(1000, func() {
+		r := NewSharing(frame, &chunk)
+		_, _ = r.String()
+	}); n > 0 {
+		t.Errorf("%v allocations for a string of 64 bytes, want one for many", n)
 	}
 }
