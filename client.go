@@ -105,6 +105,16 @@ func (c *core) open() {
 	c.ep = endpoint.New(cfg)
 }
 
+// newMaintManager makes what the client's endpoint reports to. The options have
+// been validated.
+func newMaintManager(opt *Options) *maintnotifications.Manager {
+	m, err := maintnotifications.NewManager(opt.MaintNotificationsConfig, opt.MaintNotificationsMetrics)
+	if err != nil {
+		panic("redis: options were validated, and yet: " + err.Error())
+	}
+	return m
+}
+
 // handshake is what a new connection tells the server.
 func (c *core) handshake(ctx context.Context) (link.Handshake, error) {
 	opt := c.opt
