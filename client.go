@@ -32,8 +32,9 @@ type core struct {
 	ep      *endpoint.Endpoint
 	manager *maintnotifications.Manager // nil: the options are invalid
 
-	dialHooks *hooks      // of the client that was made first
-	readOnly  atomic.Bool // each new connection says READONLY, so that a replica of a cluster answers
+	dialHooks *hooks                                          // of the client that was made first
+	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does
+	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -72,9 +73,14 @@ func (c *core) open() {
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return c.dialHooks.chain.Load().dial(ctx, network, addr)
 		},
-		Resolver:     opt.Resolver,
-		Handshake:    c.handshake,
-		OnPush:       c.onPush,
+		Resolver:  opt.Resolver,
+		Handshake: c.handshake,
+		OnPush:    c.onPush,
+		OnSlots: func(n maintnotifications.Notice) {
+			if f := c.slots.Load(); f != nil {
+				(*f)(n)
+			}
+		},
 		WantsPush:    func(name string) bool { return opt.PushNotificationProcessor.GetHandler(name) != nil },
 		DialTimeout:  opt.DialTimeout,
 		DialRetries:  opt.DialerRetries,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/resp"
+	"github.com/baton-go/redis/maintnotifications"
 )
 
 // ClusterClient is a client of a cluster: it sends each command to the node that has its
@@ -46,7 +47,15 @@ type clusterCore struct {
 	load   *clusterLoad            // the refresh going on; nil: none
 	stale  bool                    // something has changed since it began
 	timer  *time.Timer             // of the next periodic refresh
+	seen   cluster.Seen            // SMIGRATED notices that were acted upon
 }
+
+// Bounds of the table of notices: every connection of every node tells each of them
+// (maintenance specification, section 6).
+const (
+	seenMost = 256
+	seenFor  = 10 * time.Minute
+)
 
 // clusterNode is one node.
 type clusterNode struct {
@@ -105,6 +114,7 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 	o := opt.withDefaults()
 	core := &clusterCore{opt: o, base: o.node("localhost:6379").withDefaults(), nodes: make(map[string]*clusterNode)}
 	core.invalid = o.validate()
+	core.seen = cluster.NewSeen(seenMost, seenFor)
 	core.run, core.stop = context.WithCancel(context.Background())
 	c := &ClusterClient{clusterCore: core}
 	c.hooks.init(chain{
@@ -183,6 +193,8 @@ func (c *clusterCore) nodeLocked(addr string) *clusterNode {
 	if n == nil {
 		n = &clusterNode{addr: addr, client: c.opt.NewClient(c.opt.node(addr))}
 		n.client.core.readOnly.Store(c.opt.ReadOnly)
+		told := c.migrated
+		n.client.core.slots.Store(&told)
 		c.nodes[addr] = n
 	}
 	return n
@@ -409,17 +421,50 @@ func (c *clusterCore) retire(n *clusterNode) {
 func (c *clusterCore) moved(slot uint16, addr string) {
 	c.mu.Lock()
 	if st := c.state.Load(); st != nil && !c.closed && st.topo.Primary(slot) != addr {
-		topo := st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr)
-		nodes := maps.Clone(st.nodes)
-		for n := range topo.Nodes() {
-			if nodes[n.Addr] == nil {
-				nodes[n.Addr] = c.nodeLocked(n.Addr)
-			}
-		}
-		c.state.Store(newClusterState(topo, nodes))
+		c.use(st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr))
 	}
 	c.mu.Unlock()
 	c.refreshSoon()
+}
+
+// migrated takes in a SMIGRATED notice, once, however many connections tell it: the new
+// owners are used at once, and verified soon. What was announced by a node that is not
+// the owner any more has been overtaken.
+func (c *clusterCore) migrated(n maintnotifications.Notice) {
+	c.mu.Lock()
+	st := c.state.Load()
+	if c.closed || st == nil || !c.seen.First(n.Seq, time.Now()) {
+		c.mu.Unlock()
+		return
+	}
+	topo := st.topo
+	for _, move := range n.Moves {
+		var slots cluster.Ranges
+		_, source, isKnown := topo.Find(move.Source)
+		for _, r := range move.Slots {
+			if !isKnown || topo.Owner(r.First) == source {
+				slots = append(slots, cluster.Range(r))
+			}
+		}
+		if len(slots) > 0 {
+			topo = topo.Move(slots, move.Destination)
+		}
+	}
+	c.use(topo)
+	c.mu.Unlock()
+	c.refreshSoon()
+}
+
+// use makes topo the topology, with the nodes that there are and those it adds; mu is
+// held.
+func (c *clusterCore) use(topo *cluster.Topology) {
+	nodes := maps.Clone(c.state.Load().nodes)
+	for n := range topo.Nodes() {
+		if nodes[n.Addr] == nil {
+			nodes[n.Addr] = c.nodeLocked(n.Addr)
+		}
+	}
+	c.state.Store(newClusterState(topo, nodes))
 }
 
 //------------------------------------------------------------------------------

@@ -13,7 +13,16 @@ import (
 	redis "github.com/baton-go/redis"
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/realserver"
+	"github.com/baton-go/redis/maintsim"
 )
+
+// clusterServers are the servers to make clusters of: all, or one where time is short.
+func clusterServers() []string {
+	if testing.Short() {
+		return []string{realserver.Redis8}
+	}
+	return realserver.All()
+}
 
 // startCluster starts real nodes and a client of them.
 func startCluster(t *testing.T, server string, replicas int) (*redis.ClusterClient, *realserver.Cluster) {
@@ -25,7 +34,7 @@ func startCluster(t *testing.T, server string, replicas int) (*redis.ClusterClie
 }
 
 func TestClusterCommands(t *testing.T) {
-	for _, server := range realserver.All() {
+	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			c, _ := startCluster(t, server, 0)
@@ -198,7 +207,7 @@ func (l *clusterLoad) end() {
 
 // All slots of one node move to another one and back, and nobody notices.
 func TestClusterSlotsMove(t *testing.T) {
-	for _, server := range realserver.All() {
+	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			c, cl := startCluster(t, server, 0)
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -218,7 +227,7 @@ func TestClusterSlotsMove(t *testing.T) {
 
 // Each primary fails over by command, and nobody notices.
 func TestClusterFailover(t *testing.T) {
-	for _, server := range realserver.All() {
+	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			c, cl := startCluster(t, server, 1)
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -238,6 +247,120 @@ func TestClusterFailover(t *testing.T) {
 				}
 			}
 			l.end()
+		})
+	}
+}
+
+// A SMIGRATED that every connection tells is acted upon once: the new owner is used at
+// once, and one refresh verifies it.
+func TestClusterSlotsMigrated(t *testing.T) {
+	from, to := maintsim.Start(t, maintsim.Config{}), maintsim.Start(t, maintsim.Config{})
+	var asked atomic.Int64
+	hold := make(chan struct{})
+	c := redis.NewClusterClient(&redis.ClusterOptions{
+		ClusterSlots: func(ctx context.Context) ([]redis.ClusterSlot, error) {
+			if asked.Add(1) > 1 { // what the notice says must do until then
+				select {
+				case <-hold:
+				case <-ctx.Done():
+				}
+				return nil, errors.New("the test's cluster does not tell")
+			}
+			return []redis.ClusterSlot{
+				{Start: 0, End: 8191, Nodes: []redis.ClusterNode{{Addr: from.Addr()}}},
+				{Start: 8192, End: 16383, Nodes: []redis.ClusterNode{{Addr: to.Addr()}}},
+			}, nil
+		},
+	})
+	defer c.Close()
+	ctx := soon(t)
+	key := "k"
+	for i := 0; cluster.SlotString(key) >= 100; i++ {
+		key = fmt.Sprint("k", i)
+	}
+	if err := c.Set(ctx, key, "old", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	moves := fmt.Sprintf("*1\r\n*3\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n$4\r\n0-99\r\n", len(from.Addr()), from.Addr(), len(to.Addr()), to.Addr())
+	frame := ">3\r\n$9\r\nSMIGRATED\r\n:7\r\n" + moves
+	for range 50 {
+		if told := from.Push(frame); told == 0 {
+			t.Fatal("nobody listens")
+		}
+	}
+	await(t, "the new owner is used", func() bool {
+		_ = c.Set(ctx, key, "new", 0).Err()
+		v, _ := to.Backend().Do("GET", key)
+		return v == "new"
+	})
+	if v, _ := from.Backend().Do("GET", key); v != "old" && v != "new" {
+		t.Errorf("the old owner has %v", v)
+	}
+	close(hold)
+	await(t, "the refresh is over", func() bool { return asked.Load() >= 2 })
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the topology was asked for %d times, want one refresh", n)
+	}
+}
+
+// Where a primary is killed nothing is executed twice, and what may have been is said.
+func TestClusterPrimaryIsKilled(t *testing.T) {
+	for _, server := range clusterServers() {
+		t.Run(server, func(t *testing.T) {
+			c, cl := startCluster(t, server, 1)
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			defer cancel()
+			var acked, maybe, failed atomic.Int64
+			var longest atomic.Int64
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			key := "counter"
+			for range 16 {
+				wg.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						began := time.Now()
+						err := c.Incr(ctx, key).Err()
+						switch {
+						case err == nil:
+							acked.Add(1)
+							longest.Store(max(longest.Load(), int64(time.Since(began))))
+						case redis.DeliveryOf(err) == redis.MaybeSent:
+							maybe.Add(1)
+						default:
+							failed.Add(1)
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			owner, err := cl.Owner(ctx, int(cluster.SlotString(key)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the load runs", func() bool { return acked.Load() > 1000 })
+			if err := cl.Kill(owner); err != nil {
+				t.Fatal(err)
+			}
+			before := acked.Load()
+			await(t, "a replica has taken over", func() bool { return acked.Load() > before+2000 })
+			close(stop)
+			wg.Wait()
+			got, err := c.Get(ctx, key).Int64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The server may lose writes it has acknowledged: replication is asynchronous.
+			if got > acked.Load()+maybe.Load() {
+				t.Errorf("the counter is %d, more than the %d acknowledged and %d unknown", got, acked.Load(), maybe.Load())
+			}
+			t.Logf("%d acknowledged, %d unknown, %d lost by the server; the longest took %v",
+				acked.Load(), maybe.Load(), max(acked.Load()-got, 0), time.Duration(longest.Load()))
 		})
 	}
 }

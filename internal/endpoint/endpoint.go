@@ -39,6 +39,9 @@ type Config struct {
 	// OnLink is called with each new link of the lanes before it is used by anybody
 	// else; an error closes it. nil: nothing.
 	OnLink func(ctx context.Context, l *link.Link) error
+	// OnSlots gets each SMIGRATED, on the endpoint's owner, from each link that told
+	// it. It must not block. nil: nothing.
+	OnSlots func(n maintnotifications.Notice)
 	// OnPush gets the pushes that are no maintenance notices: the name, and all
 	// elements with it. It runs on the endpoint's owner, never on a reader. Only
 	// those pushes are passed on that WantsPush is true for.

@@ -17,8 +17,12 @@ func (e *Endpoint) notice(at time.Time, ev *event) (actions []maintnotifications
 		switch n.Kind {
 		case maintnotifications.KindMigrated, maintnotifications.KindFailedOver:
 			e.afterMaintenance(at)
+		case maintnotifications.KindSMigrated:
+			if e.cfg.OnSlots != nil {
+				e.cfg.OnSlots(n)
+			}
 		case maintnotifications.KindMoving, maintnotifications.KindMigrating, maintnotifications.KindFailingOver,
-			maintnotifications.KindSMigrating, maintnotifications.KindSMigrated:
+			maintnotifications.KindSMigrating:
 		}
 		return nil
 	})
