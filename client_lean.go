@@ -58,13 +58,20 @@ func (c *result[T]) reset() {
 }
 
 // hooked tells whether anybody else may see the client's commands.
-func (c *Client) hooked() bool { return len(c.hooks.chain.Load().hooks) > 0 }
+func (h *hooks) hooked() bool { return len(h.chain.Load().hooks) > 0 }
+
+// leanSender is a client that can send commands of the lean way.
+type leanSender interface {
+	hooked() bool
+	process(ctx context.Context, cmd Cmder) error // without hooks
+	Process(ctx context.Context, cmd Cmder) error // with them
+}
 
 // Get gives the value of key; Nil where there is none. An error of the server says
 // that the key holds no string. Since Redis 1.0, O(1).
 func (c *Client) Get(ctx context.Context, key string) *StringCmd {
 	cmd := new(StringCmd)
-	c.askString(ctx, leanGet, key, &cmd.result)
+	askString(ctx, c, leanGet, key, &cmd.result)
 	return cmd
 }
 
@@ -72,14 +79,14 @@ func (c *Client) Get(ctx context.Context, key string) *StringCmd {
 // exist counts as 0. Since Redis 1.0, O(1).
 func (c *Client) Incr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
-	c.askInt(ctx, leanIncr, key, &cmd.result)
+	askInt(ctx, c, leanIncr, key, &cmd.result)
 	return cmd
 }
 
 // Decr is Incr with -1. Since Redis 1.0, O(1).
 func (c *Client) Decr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
-	c.askInt(ctx, leanDecr, key, &cmd.result)
+	askInt(ctx, c, leanDecr, key, &cmd.result)
 	return cmd
 }
 
@@ -88,11 +95,11 @@ func (c *Client) Decr(ctx context.Context, key string) *IntCmd {
 // milliseconds. Since Redis 1.0 (KeepTTL since 6.0), O(1).
 func (c *Client) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
 	cmd := new(StatusCmd)
-	c.tellSet(ctx, key, value, expiration, &cmd.result)
+	tellSet(ctx, c, key, value, expiration, &cmd.result)
 	return cmd
 }
 
-func (c *Client) askString(ctx context.Context, name leanName, key string, out *result[string]) {
+func askString(ctx context.Context, c leanSender, name leanName, key string, out *result[string]) {
 	if c.hooked() {
 		cmd := roomy[StringCmd]()
 		cmd.key(leanNames[name], key)
@@ -109,7 +116,7 @@ func (c *Client) askString(ctx context.Context, name leanName, key string, out *
 	leanStrings.Put(cmd)
 }
 
-func (c *Client) askInt(ctx context.Context, name leanName, key string, out *result[int64]) {
+func askInt(ctx context.Context, c leanSender, name leanName, key string, out *result[int64]) {
 	if c.hooked() {
 		cmd := roomy[IntCmd]()
 		cmd.key(leanNames[name], key)
@@ -127,7 +134,7 @@ func (c *Client) askInt(ctx context.Context, name leanName, key string, out *res
 }
 
 // tellSet encodes the command for its caller: the value may be any.
-func (c *Client) tellSet(ctx context.Context, key string, value any, d time.Duration, out *result[string]) {
+func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Duration, out *result[string]) {
 	if c.hooked() {
 		cmd := new(StatusCmd)
 		cmd.encodeSet(key, value, d)
@@ -203,8 +210,18 @@ func (c *bytesCmd) release() {
 // error is Nil; with any error, dst is returned as it was. A client with hooks takes
 // the way of Get. Safe for concurrent use, each call with its own dst.
 func (c *Client) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, error) {
+	return getBytes(ctx, c, dst, key)
+}
+
+// SetBytes is [Client.Set] without memory of its own. value is not kept. A client with
+// hooks takes the way of Set. Safe for concurrent use.
+func (c *Client) SetBytes(ctx context.Context, key string, value []byte, expiration time.Duration) error {
+	return setBytes(ctx, c, key, value, expiration)
+}
+
+func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte, error) {
 	if c.hooked() {
-		v, err := c.Get(ctx, key).Result()
+		v, err := cmdable(c.Process).Get(ctx, key).Result()
 		if err != nil {
 			return dst, err
 		}
@@ -220,11 +237,9 @@ func (c *Client) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, 
 	return out, nil
 }
 
-// SetBytes is [Client.Set] without memory of its own. value is not kept. A client with
-// hooks takes the way of Set. Safe for concurrent use.
-func (c *Client) SetBytes(ctx context.Context, key string, value []byte, expiration time.Duration) error {
+func setBytes(ctx context.Context, c leanSender, key string, value []byte, expiration time.Duration) error {
 	if c.hooked() {
-		return c.Set(ctx, key, value, expiration).Err()
+		return cmdable(c.Process).Set(ctx, key, value, expiration).Err()
 	}
 	cmd := newBytesCmd("set", key, nil)
 	cmd.status = true
@@ -234,4 +249,44 @@ func (c *Client) SetBytes(ctx context.Context, key string, value []byte, expirat
 	err := c.process(ctx, cmd)
 	cmd.release()
 	return err
+}
+
+//------------------------------------------------------------------------------
+
+// Get is [Client.Get].
+func (c *ClusterClient) Get(ctx context.Context, key string) *StringCmd {
+	cmd := new(StringCmd)
+	askString(ctx, c, leanGet, key, &cmd.result)
+	return cmd
+}
+
+// Incr is [Client.Incr].
+func (c *ClusterClient) Incr(ctx context.Context, key string) *IntCmd {
+	cmd := new(IntCmd)
+	askInt(ctx, c, leanIncr, key, &cmd.result)
+	return cmd
+}
+
+// Decr is [Client.Decr].
+func (c *ClusterClient) Decr(ctx context.Context, key string) *IntCmd {
+	cmd := new(IntCmd)
+	askInt(ctx, c, leanDecr, key, &cmd.result)
+	return cmd
+}
+
+// Set is [Client.Set].
+func (c *ClusterClient) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
+	cmd := new(StatusCmd)
+	tellSet(ctx, c, key, value, expiration, &cmd.result)
+	return cmd
+}
+
+// GetBytes is [Client.GetBytes].
+func (c *ClusterClient) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, error) {
+	return getBytes(ctx, c, dst, key)
+}
+
+// SetBytes is [Client.SetBytes].
+func (c *ClusterClient) SetBytes(ctx context.Context, key string, value []byte, expiration time.Duration) error {
+	return setBytes(ctx, c, key, value, expiration)
 }

@@ -77,6 +77,15 @@ func TestClusterCommands(t *testing.T) {
 			}, "{tag}b"); err != nil || c.Get(ctx, "{tag}b").Val() != "2" {
 				t.Errorf("watch: %v, %v", err, c.Get(ctx, "{tag}b"))
 			}
+			if err := c.SetBytes(ctx, "bytes", []byte("v"), 0); err != nil {
+				t.Error(err)
+			}
+			if b, err := c.GetBytes(ctx, nil, "bytes"); err != nil || string(b) != "v" {
+				t.Errorf("byte form: %q, %v", b, err)
+			}
+			if n := c.Decr(ctx, "down").Val(); n != -1 || c.Incr(ctx, "down").Val() != 0 {
+				t.Errorf("decr: %d", n)
+			}
 			masters := atomic.Int64{}
 			if err := c.ForEachMaster(ctx, func(ctx context.Context, m *redis.Client) error {
 				masters.Add(1)
