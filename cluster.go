@@ -39,7 +39,9 @@ type clusterCore struct {
 	stop context.CancelFunc
 	work sync.WaitGroup // refreshes, retirements
 
-	state atomic.Pointer[clusterState] // nil: not known yet
+	state     atomic.Pointer[clusterState] // nil: not known yet
+	redirects atomic.Int64                 // MOVED answers that were followed
+	reloads   atomic.Int64                 // refreshes
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -259,6 +261,7 @@ const reloadPause = 50 * time.Millisecond
 func (c *clusterCore) reload() {
 	for {
 		topo, err := c.ask()
+		c.reloads.Add(1)
 		c.mu.Lock()
 		if err == nil {
 			c.adopt(topo)

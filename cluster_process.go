@@ -213,6 +213,7 @@ func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode)
 		if r.Ask {
 			t.asking, t.addr = true, r.Addr
 		} else {
+			c.redirects.Add(1)
 			c.moved(r.Slot, r.Addr)
 		}
 		return 0, true
