@@ -22,6 +22,14 @@ import (
 // key. Each node is an endpoint with lanes and handoffs of its own, like that of a
 // Client. It is safe for concurrent use. Connections are opened when they are first
 // needed.
+//
+// Commands that are for several nodes are sent to all of them at the same time, and their
+// replies merged: DBSIZE, KEYS, FLUSHALL, SCRIPT LOAD and the like. MGET, MSET, DEL, UNLINK,
+// EXISTS and TOUCH with keys of several slots are sent in parts, one for each slot, so that
+// they are not atomic. Where a part fails, the *CommandError says at which node, and its
+// Delivery is NotSent only if no part was sent. Commands for one node that nothing in them
+// tells, such as SCAN, are refused: they are for the clients that MasterForKey and
+// ForEachMaster give. ClusterOptions.DisableRoutingPolicies switches all this off.
 type ClusterClient struct {
 	cmdable
 	hooks

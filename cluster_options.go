@@ -51,6 +51,12 @@ type ClusterOptions struct {
 	// RouteRandomly is ReadOnly, and reads go to any node that has the slot, the
 	// primary among them.
 	RouteRandomly bool
+	// DisableRoutingPolicies sends commands without a key to one node, whichever it is:
+	// what is for all of them (DBSIZE, FLUSHALL, KEYS, SCRIPT LOAD, ...) is not sent to
+	// the others, what is for one certain node (SCAN, CLUSTER FAILOVER, ...) is not
+	// refused, and MGET, MSET, DEL, UNLINK, EXISTS and TOUCH can't have keys of several
+	// slots.
+	DisableRoutingPolicies bool
 	// ClusterSlots tells the topology in place of the cluster, as where nodes are no
 	// cluster at all.
 	ClusterSlots func(ctx context.Context) ([]ClusterSlot, error)

@@ -17,7 +17,7 @@ var (
 	// errCrossSlot is why a command is not sent.
 	errCrossSlot = errors.New("CROSSSLOT: its keys are in different slots, so no node has them all; " +
 		"give them a common {tag}, or send one command for each")
-	errNoPrimary = errors.New("the cluster has no primary")
+	errNoPrimary = errors.New("the cluster has no primary, or a part of it has none")
 	errNoKeys    = errors.New("a cluster needs keys to know which node to watch them at")
 )
 
@@ -69,6 +69,9 @@ func (c *clusterCore) process(ctx context.Context, cmd Cmder) error {
 		return err
 	}
 	b.wire() // an error from now on is none of the arguments, whatever becomes of the command
+	if slot == manySlots {
+		return c.fan(ctx, cmd)
+	}
 	var t clusterTries
 	for {
 		n, err := c.pick(ctx, b, slot, &t)
@@ -85,7 +88,7 @@ func (c *clusterCore) process(ctx context.Context, cmd Cmder) error {
 	}
 }
 
-// admit tells the slot of a command, or why it must not be sent at all.
+// admit tells the slot of a command as place does, or why it must not be sent at all.
 func (c *clusterCore) admit(b *baseCmd) (slot int, err error) {
 	switch {
 	case b.err != nil && b.off == 0:
@@ -95,7 +98,7 @@ func (c *clusterCore) admit(b *baseCmd) (slot int, err error) {
 	case b.lane == laneSession:
 		return 0, &CommandError{Command: b.Name(), Delivery: NotSent, Err: errSession}
 	}
-	return slotOf(b)
+	return c.place(b)
 }
 
 // conclude gives a command its error when there are no more attempts.
@@ -144,6 +147,9 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 	}
 	if n := st.at(uint16(slot)); n != nil {
 		return n, nil
+	}
+	if len(st.masters) > 0 && b.route() == routeChannel { // it needs no slot, only always the same node
+		return st.masters[slot%len(st.masters)], nil
 	}
 	return nil, notServed(slot)
 }
@@ -240,7 +246,9 @@ func (c *clusterCore) hold(t *clusterTries) (pause time.Duration, again bool) {
 //------------------------------------------------------------------------------
 
 // Pipeline starts to collect commands. Exec splits them by node and sends all parts at
-// the same time; commands with the same slot keep their order.
+// the same time; commands with the same slot keep their order. Commands that are for
+// several nodes by themselves, such as DBSIZE or an MGET with keys of several slots, can't
+// be among them: nothing is sent then, and the error says which one it is.
 func (c *ClusterClient) Pipeline() Pipeliner { return c.pipe() }
 
 func (c *ClusterClient) pipe() *Pipeline {
@@ -281,6 +289,9 @@ func (c *clusterCore) admitAll(cmds []Cmder) ([]*piped, error) {
 	out := make([]*piped, len(cmds))
 	for i, cmd := range cmds {
 		slot, err := c.admit(cmd.base())
+		if slot == manySlots {
+			err = notPiped(cmd.base())
+		}
 		if err != nil {
 			err = fmt.Errorf("redis: nothing of the pipeline was sent because of command %d: %w", i+1, err)
 			setErrs(cmds, err)
@@ -302,6 +313,12 @@ func (c *clusterCore) processPipeline(ctx context.Context, cmds []Cmder) error {
 	if err != nil {
 		return err
 	}
+	c.settle(ctx, rest)
+	return firstErr(cmds)
+}
+
+// settle sends commands until each has its outcome.
+func (c *clusterCore) settle(ctx context.Context, rest []*piped) {
 	for len(rest) > 0 {
 		c.round(ctx, rest)
 		var pause time.Duration
@@ -310,10 +327,9 @@ func (c *clusterCore) processPipeline(ctx context.Context, cmds []Cmder) error {
 			for _, p := range rest {
 				_ = c.conclude(ctx, &p.t, p.cmd.base(), p.err)
 			}
-			break
+			return
 		}
 	}
-	return firstErr(cmds)
 }
 
 // round sends commands once, those of a node together, all nodes at the same time.
@@ -403,14 +419,18 @@ func (c *clusterCore) processTx(ctx context.Context, cmds []Cmder) error {
 	if err != nil {
 		return err
 	}
-	slot := anySlot
+	slot, other := anySlot, anySlot // other: what counts where there are no keys
 	for _, p := range all {
-		if p.slot != anySlot && slot != anySlot && p.slot != slot {
+		s, _ := slotOf(p.cmd.base())
+		if s != anySlot && slot != anySlot && s != slot {
 			err = &CommandError{Command: "multi", Delivery: NotSent, Err: errCrossSlot}
 			setErrs(cmds, err)
 			return err
 		}
-		slot = max(slot, p.slot)
+		slot, other = max(slot, s), max(other, p.slot)
+	}
+	if slot == anySlot {
+		slot = other
 	}
 	var t clusterTries
 	for {

@@ -91,6 +91,17 @@ func (r *Reader) Null() bool {
 // Skip consumes one value of any kind and depth.
 func (r *Reader) Skip() error { return r.skip(1) }
 
+// Raw consumes one value of any kind and depth and returns its bytes, without the
+// attributes before it. They alias the frame.
+func (r *Reader) Raw() ([]byte, error) {
+	if err := r.skipAttributes(); err != nil {
+		return nil, err
+	}
+	at := r.pos
+	err := r.Skip()
+	return r.b[at:r.pos:r.pos], err
+}
+
 // skip consumes n values.
 func (r *Reader) skip(n int64) error {
 	for n > 0 {

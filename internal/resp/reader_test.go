@@ -343,12 +343,25 @@ func TestKindAndNull(t *testing.T) {
 	}
 }
 
+func TestRawIsOneValueWithoutAttributes(t *testing.T) {
+	for _, frame := range []string{":1\r\n", "$-1\r\n", "-ERR no\r\n", "*2\r\n%1\r\n+a\r\n:1\r\n_\r\n", "*0\r\n"} {
+		for _, before := range []string{"", "|1\r\n+a\r\n*1\r\n:1\r\n"} {
+			r := NewReader([]byte(before + frame + "+next\r\n"))
+			got, err := r.Raw()
+			if string(got) != frame || cap(got) != len(got) || err != nil || r.Len() != len("+next\r\n") {
+				t.Errorf("%q: got %q, capacity %d, %v", before+frame, got, cap(got), err)
+			}
+		}
+	}
+}
+
 func TestReaderRefusesACutFrame(t *testing.T) {
 	for _, tt := range samples {
 		for i := range len(tt.frame) {
 			for _, read := range []func(*Reader) error{
 				(*Reader).Skip,
 				func(r *Reader) error { _, err := r.Any(); return err },
+				func(r *Reader) error { _, err := r.Raw(); return err },
 			} {
 				r := NewReader([]byte(tt.frame[:i]))
 				if err := read(&r); !errors.Is(err, ErrProtocol) || r.Len() != 0 {
