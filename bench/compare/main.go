@@ -1,5 +1,5 @@
 // Command compare measures Baton and its peers side by side: in one process, against
-// one server, in alternating rounds.
+// one server or one cluster, in alternating rounds.
 //
 //	go run -C bench ./compare -quick
 //

@@ -81,6 +81,36 @@ func checkJSON(t *testing.T, text []byte) {
 	}
 }
 
+// The same in a cluster.
+func TestCompareInACluster(t *testing.T) {
+	realserver.Require(t, realserver.Redis7)
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{
+		"-transports", "cluster", "-workloads", "get64,mget10,pipe10", "-goroutines", "2", "-subjects", "baton,rueidis",
+		"-rounds", "2", "-time", "20ms", "-json", "-",
+	}, &stdout, &stderr)
+	if code != exitOK {
+		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+	var res result.Result
+	if err := json.Unmarshal(stdout.Bytes(), &res); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range res.Cells {
+		if several := c.Workload == "mget10"; several != (c.NotMeasured != "") || several != (len(c.Subjects) != 2) {
+			t.Errorf("%s: not measured: %q, %d clients", c, c.NotMeasured, len(c.Subjects))
+		}
+		for _, s := range c.Subjects {
+			if s.OpsPerS <= 0 || s.Error != "" || s.BatonRatio <= 0 || s.ServerCPUMicrosPer <= 0 {
+				t.Errorf("%s: %+v", c, s)
+			}
+		}
+	}
+	if len(res.Cells) != 3 {
+		t.Errorf("%d cells, want 3", len(res.Cells))
+	}
+}
+
 func TestJSONOnStdoutIsAlone(t *testing.T) {
 	realserver.Require(t, realserver.Redis7)
 	var stdout, stderr bytes.Buffer

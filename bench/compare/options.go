@@ -85,10 +85,11 @@ Usage:
   go run -C bench ./compare [flags]
 
 Without a selection, all workloads are measured at all numbers of goroutines over
-TCP, and get64 and mixed with contexts that can be cancelled, over TLS and over a
-unix socket, too. With -workloads, -goroutines, -transports or -contexts, all
-combinations of what is selected are measured; what is not selected is then all
-workloads, all numbers of goroutines, tcp and background.
+TCP, and get64 and mixed with contexts that can be cancelled, over TLS, over a unix
+socket and in a cluster of three nodes, too. With -workloads, -goroutines,
+-transports or -contexts, all combinations of what is selected are measured; what
+is not selected is then all workloads, all numbers of goroutines, tcp and
+background.
 
 `
 
@@ -106,7 +107,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	fs.Var(&s.workloads, "workloads", "`names` of workloads: "+strings.Join(presetOf(false).workloads, ","))
 	fs.Var(&s.goroutines, "goroutines", "`numbers` of goroutines: 1,8,64,512,2048 or others")
 	fs.Var(&s.subjects, "subjects", "`names` of clients: "+strings.Join(subject.Names(subject.All()), ","))
-	fs.Var(&s.transports, "transports", "`names` of transports: tcp,tls,unix")
+	fs.Var(&s.transports, "transports", "`names` of transports: tcp,tls,unix,cluster")
 	fs.Var(&s.contexts, "contexts", "`names` of contexts: background,cancel,timeout")
 	fs.IntVar(&s.rounds, "rounds", 0, "number of rounds (default 7; quick: 3)")
 	fs.DurationVar(&s.time, "time", 0, "`time` of each client in each round (default 450ms; quick: 100ms)")
@@ -172,12 +173,17 @@ func (s selection) selects() bool {
 // other transports.
 func addExtras(blocks []contest.Block) []contest.Block {
 	more := slices.Clone(blocks)
+	var extra []contest.Block
 	for i, b := range blocks {
 		if !slices.Contains(extraWorkloads, b.Workload.Name) || !slices.Contains(extraGoroutines, b.Goroutines) {
 			continue
 		}
 		more[i].Contexts = []load.Context{load.Background, load.Cancel}
-		for _, t := range []server.Transport{server.TLS, server.Unix} {
+		extra = append(extra, b)
+	}
+	// The cluster comes last: while others are measured its nodes are not there yet.
+	for _, t := range []server.Transport{server.TLS, server.Unix, server.Cluster} {
+		for _, b := range extra {
 			b.Transport = t
 			more = append(more, b)
 		}

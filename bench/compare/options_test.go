@@ -41,12 +41,13 @@ func blocks(o options) []string {
 func TestDefaultMeasuresEverythingOnceAndSomeThingsMore(t *testing.T) {
 	o := parsedOptions(t)
 	got := blocks(o)
-	if want := 8*5 + 2*3*2; len(got) != want {
+	if want := 8*5 + 2*3*3; len(got) != want {
 		t.Errorf("%d blocks, want %d", len(got), want)
 	}
 	for _, want := range []string{
 		"get64 1 tcp background+cancel", "mixed 512 tcp background+cancel", "get64 8 tcp background", "set64 64 tcp background",
 		"pipe100 2048 tcp background", "get64 64 tls background", "mixed 1 unix background",
+		"get64 64 cluster background", "mixed 512 cluster background",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no block %q in %q", want, got)

@@ -1,6 +1,8 @@
 package contest
 
 import (
+	"errors"
+
 	"github.com/baton-go/redis/bench/compare/internal/load"
 	"github.com/baton-go/redis/bench/compare/internal/result"
 	"github.com/baton-go/redis/bench/compare/internal/subject"
@@ -38,7 +40,11 @@ func cells(subjects []subject.Subject, b Block, entries []*entry, others float64
 // sum is what all rounds of an entry say together.
 func (e *entry) sum() *result.Subject {
 	s := &result.Subject{Name: e.subject.Name, Family: string(e.subject.Family), Setting: e.setting, Trials: e.trials}
-	if e.err != nil {
+	var why subject.NotMeasured
+	switch {
+	case e.client == nil && errors.As(e.err, &why):
+		s.NotMeasured = string(why)
+	case e.err != nil:
 		s.Error = e.err.Error()
 	}
 	var all load.Sample

@@ -25,7 +25,7 @@ type field struct {
 	served  []server.Transport
 }
 
-func (f *field) Reach(t server.Transport) (subject.Server, error) {
+func (f *field) Reach(_ context.Context, t server.Transport) (subject.Server, error) {
 	if t == f.missing {
 		return subject.Server{}, errors.New("no " + string(t))
 	}
@@ -33,7 +33,7 @@ func (f *field) Reach(t server.Transport) (subject.Server, error) {
 	return subject.Server{}, nil
 }
 
-func (f *field) CPU() (time.Duration, error) { return 0, nil }
+func (f *field) CPU(server.Transport) (time.Duration, error) { return 0, nil }
 
 // one is a subject with settings that take so long for each call. An odd name of a
 // setting can't be opened.
@@ -215,6 +215,40 @@ func TestTransportThatIsMissingIsNotMeasured(t *testing.T) {
 		}
 		if len(cells) != 2 || cells[0].NotMeasured != "no tls" || cells[1].NotMeasured != "" || len(cells[1].Subjects) != 1 {
 			t.Errorf("cells %+v", cells)
+		}
+	})
+}
+
+func TestKeysOfSeveralSlotsAreNotMeasuredInACluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f field
+		b := block(t, server.Cluster, load.Background, load.Cancel)
+		several := b
+		several.Workload.Keys = 2
+		cells, err := f.run(t, plan([]Block{several, b}, f.one(subject.Baton, "1ms")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cells) != 4 || !strings.Contains(cells[1].NotMeasured, "slots") || cells[3].NotMeasured != "" || len(f.served) != 1 {
+			t.Errorf("cells %+v, reached %v", cells, f.served)
+		}
+	})
+}
+
+func TestClientThatCannotWorkThereIsNotMeasuredAndNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f field
+		none := f.one("none", "1ms")
+		none.Settings[0].Open = func(subject.Server) (subject.Client, error) { return nil, subject.NotMeasured("no way") }
+		cells, err := f.run(t, plan([]Block{block(t, server.Cluster, load.Background)}, none, f.one(subject.Baton, "1ms")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := cells[0].Find("none"); s.NotMeasured != "no way" || s.Error != "" || s.OpsPerS != 0 {
+			t.Errorf("measured %+v", s)
+		}
+		if s := cells[0].Find(subject.Baton); s.NotMeasured != "" || s.OpsPerS == 0 {
+			t.Errorf("the other: %+v", s)
 		}
 	})
 }

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/bench/compare/internal/load"
+	"github.com/baton-go/redis/bench/compare/internal/server"
 )
 
 // A watch tells how much of the machine other processes use.
 type watch struct {
-	r                *run
+	cpu              func() (time.Duration, error) // that the server has used so far
 	began            time.Time
 	busy, client, db time.Duration // CPU time of all, of this process, of the server
 	err              error         // why it is not known
 }
 
-func (r *run) watch() *watch {
-	w := &watch{r: r}
+func (r *run) watch(t server.Transport) *watch {
+	w := &watch{cpu: func() (time.Duration, error) { return r.srv.CPU(t) }}
 	w.began, w.busy, w.client, w.db, w.err = w.read()
 	return w
 }
@@ -28,7 +29,7 @@ func (w *watch) read() (now time.Time, busy, client, db time.Duration, err error
 	if client, err = load.ProcessCPU(); err != nil {
 		return now, 0, 0, 0, err
 	}
-	db, err = w.r.srv.CPU()
+	db, err = w.cpu()
 	return time.Now(), busy, client, db, err
 }
 

@@ -30,9 +30,9 @@ type Status struct {
 // A Server is what the clients are measured against.
 type Server interface {
 	// Reach tells how to reach it; an error says why it can't be reached so.
-	Reach(server.Transport) (subject.Server, error)
-	// CPU is the CPU time that it has used so far.
-	CPU() (time.Duration, error)
+	Reach(context.Context, server.Transport) (subject.Server, error)
+	// CPU is the CPU time that what is reached so has used so far.
+	CPU(server.Transport) (time.Duration, error)
 }
 
 // Run measures what plan says and returns the cells. Where a client fails, its part
@@ -77,9 +77,18 @@ func (r *run) forecast(done int) time.Duration {
 	return time.Since(r.began) + all - past
 }
 
+// errSlots is why a workload is not measured in a cluster.
+var errSlots = errors.New("the keys of one command are in several slots, which a cluster refuses")
+
 // block measures the cells of one block.
 func (r *run) block(ctx context.Context, b Block) ([]*result.Cell, error) {
-	reach, err := r.srv.Reach(b.Transport)
+	if b.Transport == server.Cluster && b.Workload.Keys > 1 {
+		return unmeasured(b, errSlots), nil
+	}
+	reach, err := r.srv.Reach(ctx, b.Transport)
+	if fatal(ctx, err) {
+		return nil, err
+	}
 	if err != nil {
 		return unmeasured(b, err), nil
 	}
@@ -105,7 +114,7 @@ func (r *run) block(ctx context.Context, b Block) ([]*result.Cell, error) {
 			})
 		}
 	}
-	machine := r.watch()
+	machine := r.watch(b.Transport)
 	for round := range r.plan.Rounds {
 		r.rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
 		for _, e := range entries {
@@ -150,9 +159,10 @@ func (r *run) measure(ctx context.Context, b Block, e *entry) error {
 
 func (r *run) slice(b Block, client subject.Client, c load.Context) load.Slice {
 	warm, length := r.plan.lengths(b)
+	cpu := func() (time.Duration, error) { return r.srv.CPU(b.Transport) }
 	return load.Slice{
 		Client: client, Workload: b.Workload, Goroutines: b.Goroutines, Context: c,
-		Warm: warm, Time: length, Seed: r.rng.Uint64(), ServerCPU: r.srv.CPU, Recorder: r.recorder,
+		Warm: warm, Time: length, Seed: r.rng.Uint64(), ServerCPU: cpu, Recorder: r.recorder,
 	}
 }
 

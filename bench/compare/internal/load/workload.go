@@ -12,20 +12,21 @@ type Workload struct {
 	Explain  string
 	Commands int // of one call: 1 but for pipelines
 	Size     int // of values, in bytes; 0 where there are none
+	Keys     int // of one command
 	call     func(w *worker) error
 }
 
 // Workloads returns all kinds of work in the order in which they are shown.
 func Workloads() []Workload {
 	return []Workload{
-		{"get64", "GET of 64 B", 1, smallValue, (*worker).get},
-		{"set64", "SET of 64 B", 1, smallValue, (*worker).set},
-		{"mixed", "80 % GET and 20 % SET of 64 B", 1, smallValue, (*worker).mixed},
-		{"get4k", "GET of 4 KiB", 1, largeValue, (*worker).get},
-		{"incr", "INCR", 1, 0, (*worker).incr},
-		{"mget10", "MGET of 10 keys of 64 B", 1, smallValue, (*worker).mget},
-		{"pipe10", "pipelines of 10, 80 % GET and 20 % SET of 64 B", 10, smallValue, (*worker).pipe},
-		{"pipe100", "pipelines of 100, 80 % GET and 20 % SET of 64 B", 100, smallValue, (*worker).pipe},
+		{"get64", "GET of 64 B", 1, smallValue, 1, (*worker).get},
+		{"set64", "SET of 64 B", 1, smallValue, 1, (*worker).set},
+		{"mixed", "80 % GET and 20 % SET of 64 B", 1, smallValue, 1, (*worker).mixed},
+		{"get4k", "GET of 4 KiB", 1, largeValue, 1, (*worker).get},
+		{"incr", "INCR", 1, 0, 1, (*worker).incr},
+		{"mget10", "MGET of 10 keys of 64 B", 1, smallValue, mgetKeys, (*worker).mget},
+		{"pipe10", "pipelines of 10, 80 % GET and 20 % SET of 64 B", 10, smallValue, 1, (*worker).pipe},
+		{"pipe100", "pipelines of 100, 80 % GET and 20 % SET of 64 B", 100, smallValue, 1, (*worker).pipe},
 	}
 }
 

@@ -63,6 +63,7 @@ func example() *result.Result {
 			Subjects: []*result.Subject{
 				{Name: subject.Baton, Family: "baton", Setting: "default", Error: "wrong reply for <k>"},
 				{Name: "newcomer", Family: "other", OpsPerS: 1234},
+				{Name: "outsider", Family: "other", NotMeasured: "no client for <this>"},
 			},
 		})
 	return r
@@ -105,7 +106,7 @@ func TestPageHasEverything(t *testing.T) {
 	for _, want := range []string{
 		"Baton and its peers", "redis 7.0.15", "redis/rueidis v1.0.79", "3 rounds of 450 ms", "2 January 2026",
 		"3.46", "≥ 3.00", "≤ 0.40", "1,920,000", "2.50x", "312 µs", "23.5 ms", "rueidis-always (always &lt;&amp;&gt;)",
-		"the server does not start with TLS", "other processes used 25 %", "wrong reply for &lt;k&gt;", "newcomer",
+		"the server does not start with TLS", "other processes used 25 %", "wrong reply for &lt;k&gt;", "newcomer", "(not measured: no client for &lt;this&gt;)",
 		"get64, tcp, background", "mixed, unix, cancel", ">commands a second<", ">p99 of a call<", ">512<", ">1M<", ">500 µs<",
 	} {
 		if !strings.Contains(page, want) {
@@ -114,6 +115,9 @@ func TestPageHasEverything(t *testing.T) {
 	}
 	if n := strings.Count(page, "<svg"); n != 4 {
 		t.Errorf("%d charts, want 4", n)
+	}
+	if n := strings.Count(page, "outsider"); n != 1 {
+		t.Errorf("a client that was not measured is there %d times, want once, in the table", n)
 	}
 	if strings.Contains(page, "nobody") {
 		t.Error("a target that was not measured has a line")

@@ -32,12 +32,12 @@ func series(cells []*result.Cell) [][]*result.Cell {
 	return groups
 }
 
-// namesIn are the clients that are in any of the cells, in their order.
+// namesIn are the clients that were measured in any of the cells, in their order.
 func namesIn(cells []*result.Cell) []string {
 	var names []string
 	for _, c := range cells {
 		for _, s := range c.Subjects {
-			if !slices.Contains(names, s.Name) {
+			if s.NotMeasured == "" && !slices.Contains(names, s.Name) {
 				names = append(names, s.Name)
 			}
 		}

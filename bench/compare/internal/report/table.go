@@ -44,12 +44,22 @@ func writeCell(b *strings.Builder, c *result.Cell) {
 		fmt.Fprintf(t, "  %-*s\t%s\t\n", width, label(s), strings.Join(figuresOf(s), "\t"))
 	}
 	_ = t.Flush() // into memory
+	for _, s := range c.Subjects {
+		if s.NotMeasured != "" {
+			fmt.Fprintf(b, "  %s is not measured: %s\n", s.Name, s.NotMeasured)
+		}
+	}
 }
 
-// figuresOf are the columns of a client; dashes where it has failed throughout.
+// figuresOf are the columns of a client; dashes where it has failed throughout or was
+// not measured.
 func figuresOf(s *result.Subject) []string {
-	if s.OpsPerS == 0 {
-		return append([]string{"failed"}, slices.Repeat([]string{"-"}, 9)...)
+	none := slices.Repeat([]string{"-"}, 10)
+	switch {
+	case s.NotMeasured != "":
+		return none
+	case s.OpsPerS == 0:
+		return append([]string{"failed"}, none[1:]...)
 	}
 	l := s.Latency
 	return []string{

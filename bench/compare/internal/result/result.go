@@ -66,7 +66,8 @@ type Subject struct {
 	BytesPerOp         float64   `json:"bytes_per_op"`
 	ClientCPUMicrosPer float64   `json:"client_cpu_us_per_op"`
 	ServerCPUMicrosPer float64   `json:"server_cpu_us_per_op"`
-	Error              string    `json:"error,omitempty"` // the first
+	Error              string    `json:"error,omitempty"`        // the first
+	NotMeasured        string    `json:"not_measured,omitempty"` // why
 }
 
 // A Trial is what a client did in one of its settings before the rounds began.

@@ -91,7 +91,7 @@ func TestJSONKeysAreStable(t *testing.T) {
 	r := &Result{
 		Environment: Environment{Modules: map[string]string{"m": "v1"}},
 		Cells: []*Cell{
-			{Key: Key{Workload: "get64"}, NotMeasured: "why", Subjects: []*Subject{{Error: "x", Trials: []Trial{{}}}}},
+			{Key: Key{Workload: "get64"}, NotMeasured: "why", Subjects: []*Subject{{Error: "x", NotMeasured: "why", Trials: []Trial{{}}}}},
 		},
 		Targets: []Target{{}},
 	}
@@ -108,7 +108,7 @@ func TestJSONKeysAreStable(t *testing.T) {
 		"cells.subjects.allocs_per_op", "cells.subjects.baton_ratio", "cells.subjects.bytes_per_op", "cells.subjects.client_cpu_us_per_op",
 		"cells.subjects.error", "cells.subjects.family", "cells.subjects.latency_us", "cells.subjects.latency_us.max",
 		"cells.subjects.latency_us.p50", "cells.subjects.latency_us.p99", "cells.subjects.latency_us.p999", "cells.subjects.latency_us.timed",
-		"cells.subjects.name", "cells.subjects.ops_per_s", "cells.subjects.ops_per_s_rounds", "cells.subjects.server_cpu_us_per_op",
+		"cells.subjects.name", "cells.subjects.not_measured", "cells.subjects.ops_per_s", "cells.subjects.ops_per_s_rounds", "cells.subjects.server_cpu_us_per_op",
 		"cells.subjects.setting", "cells.subjects.trials", "cells.subjects.trials.ops_per_s", "cells.subjects.trials.setting",
 		"cells.transport", "cells.workload", "date", "environment", "environment.arch", "environment.cpus", "environment.go",
 		"environment.gomaxprocs", "environment.modules", "environment.modules.m", "environment.os", "environment.server",

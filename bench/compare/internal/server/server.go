@@ -23,19 +23,24 @@ type Transport string
 
 // The transports.
 const (
-	TCP  Transport = "tcp"
-	TLS  Transport = "tls"
-	Unix Transport = "unix"
+	TCP     Transport = "tcp"
+	TLS     Transport = "tls"
+	Unix    Transport = "unix"
+	Cluster Transport = "cluster" // three nodes of the same program, over TCP
 )
 
 // Transports returns all of them.
-func Transports() []Transport { return []Transport{TCP, TLS, Unix} }
+func Transports() []Transport { return []Transport{TCP, TLS, Unix, Cluster} }
 
-// A Server is a running server, filled with what the workloads read.
+// A Server is a running server, filled with what the workloads read, and a cluster of
+// the same program once somebody has asked how to reach it.
 type Server struct {
-	srv     *realserver.Server
-	noTLS   error // why there is no TLS port
-	control redis.Conn
+	path      string
+	srv       *realserver.Server
+	noTLS     error // why there is no TLS port
+	control   redis.Conn
+	cluster   *cluster // nil: not started
+	noCluster error    // why it did not start
 }
 
 // Locate returns the program to start: path, or else the default server that
@@ -60,7 +65,7 @@ func Start(ctx context.Context, path string) (*Server, error) {
 			return nil, fmt.Errorf("start of %s: %w", path, errors.Join(noTLS, err))
 		}
 	}
-	s := &Server{srv: srv, noTLS: noTLS}
+	s := &Server{path: path, srv: srv, noTLS: noTLS}
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, srv.Stop())
 	}
@@ -73,9 +78,17 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.control, err = redis.DialContext(ctx, "tcp", s.srv.Addr()); err != nil {
 		return err
 	}
+	return fill(func(p load.Pair) error {
+		_, err := s.control.Do("SET", p.Key, p.Value)
+		return err
+	})
+}
+
+// fill sets all that the workloads read.
+func fill(set func(load.Pair) error) error {
 	for _, size := range load.Sizes() {
 		for _, p := range load.Pairs(size) {
-			if _, err := s.control.Do("SET", p.Key, p.Value); err != nil {
+			if err := set(p); err != nil {
 				return err
 			}
 		}
@@ -83,9 +96,19 @@ func (s *Server) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Reach tells how to reach the server. An error says why it can't be reached so.
-func (s *Server) Reach(t Transport) (subject.Server, error) {
+// Reach tells how to reach the server. An error says why it can't be reached so. The
+// cluster starts when it is asked for first, which ctx bounds, so that it disturbs
+// nothing that is measured without it.
+func (s *Server) Reach(ctx context.Context, t Transport) (subject.Server, error) {
 	switch t {
+	case Cluster:
+		if s.cluster == nil && s.noCluster == nil {
+			s.cluster, s.noCluster = startCluster(ctx, s.path)
+		}
+		if s.noCluster != nil {
+			return subject.Server{}, fmt.Errorf("the cluster does not start: %w", s.noCluster)
+		}
+		return subject.Server{Network: "tcp", Addr: s.cluster.addrs[0], Nodes: s.cluster.addrs}, nil
 	case TLS:
 		if s.noTLS != nil {
 			return subject.Server{}, fmt.Errorf("the server does not start with TLS: %w", s.noTLS)
@@ -101,9 +124,18 @@ func (s *Server) Reach(t Transport) (subject.Server, error) {
 	return subject.Server{Network: "tcp", Addr: s.srv.Addr()}, nil
 }
 
-// CPU is the CPU time that the server has used so far.
-func (s *Server) CPU() (time.Duration, error) {
-	info, err := redis.String(s.control.Do("INFO", "cpu"))
+// CPU is the CPU time used so far by what t leads to: the server, or all nodes of the
+// cluster together.
+func (s *Server) CPU(t Transport) (time.Duration, error) {
+	if t == Cluster {
+		return s.cluster.cpu()
+	}
+	return cpuOf(s.control)
+}
+
+// cpuOf is the CPU time that the server of conn has used so far.
+func cpuOf(conn redis.Conn) (time.Duration, error) {
+	info, err := redis.String(conn.Do("INFO", "cpu"))
 	if err != nil {
 		return 0, err
 	}
@@ -141,7 +173,7 @@ func infoField(info, name string) string {
 	return ""
 }
 
-// Stop ends the server.
+// Stop ends the server, and the cluster if there is one.
 func (s *Server) Stop() error {
-	return errors.Join(s.control.Close(), s.srv.Stop())
+	return errors.Join(s.cluster.stop(), s.control.Close(), s.srv.Stop())
 }

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"io"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -48,26 +49,37 @@ func fullDuplex(of autoOptions) autoOptions {
 	}
 }
 
-func goRedisOptions(srv Server) *goredis.Options {
-	return &goredis.Options{Network: srv.Network, Addr: srv.Addr, TLSConfig: srv.TLS}
+// A goRedisOwner is a client of go-redis, for a single server or for a cluster.
+type goRedisOwner interface {
+	goredis.Cmdable
+	io.Closer
+	AutoPipelineWithOptions(opt *goredis.AutoPipelineOptions) (*goredis.AutoPipeliner, error)
+	AsyncAutoPipelineWithOptions(opt *goredis.AutoPipelineOptions) (*goredis.AutoPipeliner, error)
+}
+
+func newGoRedis(srv Server) goRedisOwner {
+	if srv.Nodes != nil {
+		return goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: srv.Nodes, TLSConfig: srv.TLS})
+	}
+	return goredis.NewClient(&goredis.Options{Network: srv.Network, Addr: srv.Addr, TLSConfig: srv.TLS})
 }
 
 // goRedisClient does single commands on cmds, which is the client or one of its
 // autopipeliners, and pipelines by pipeline or, where that is nil, by submitting
 // commands one by one and reading their results then.
 type goRedisClient struct {
-	owner    *goredis.Client
+	owner    io.Closer
 	cmds     goredis.Cmdable
 	pipeline func() goredis.Pipeliner
 }
 
 func openGoRedis(srv Server) (Client, error) {
-	c := goredis.NewClient(goRedisOptions(srv))
+	c := newGoRedis(srv)
 	return &goRedisClient{owner: c, cmds: c, pipeline: c.Pipeline}, nil
 }
 
 // blocking and async are the two faces of an AutoPipeliner.
-func blocking(c *goredis.Client, opt *goredis.AutoPipelineOptions) (*goRedisClient, error) {
+func blocking(c goRedisOwner, opt *goredis.AutoPipelineOptions) (*goRedisClient, error) {
 	ap, err := c.AutoPipelineWithOptions(opt)
 	if err != nil {
 		return nil, err
@@ -75,7 +87,7 @@ func blocking(c *goredis.Client, opt *goredis.AutoPipelineOptions) (*goRedisClie
 	return &goRedisClient{owner: c, cmds: ap, pipeline: ap.Pipeline}, nil
 }
 
-func async(c *goredis.Client, opt *goredis.AutoPipelineOptions) (*goRedisClient, error) {
+func async(c goRedisOwner, opt *goredis.AutoPipelineOptions) (*goRedisClient, error) {
 	ap, err := c.AsyncAutoPipelineWithOptions(opt)
 	if err != nil {
 		return nil, err
@@ -84,11 +96,11 @@ func async(c *goredis.Client, opt *goredis.AutoPipelineOptions) (*goRedisClient,
 }
 
 func openAuto(
-	face func(*goredis.Client, *goredis.AutoPipelineOptions) (*goRedisClient, error),
+	face func(goRedisOwner, *goredis.AutoPipelineOptions) (*goRedisClient, error),
 	options autoOptions,
 ) func(Server) (Client, error) {
 	return func(srv Server) (Client, error) {
-		c := goredis.NewClient(goRedisOptions(srv))
+		c := newGoRedis(srv)
 		client, err := face(c, options())
 		if err != nil {
 			_ = c.Close() // nothing was sent

@@ -19,6 +19,9 @@ type redigoClient struct{ pool *redigo.Pool }
 // openRedigo makes a pool of the size that go-redis has by default, as redigo has
 // no default of its own.
 func openRedigo(srv Server) (Client, error) {
+	if srv.Nodes != nil {
+		return nil, NotMeasured("redigo has no client for clusters")
+	}
 	size := 10 * runtime.GOMAXPROCS(0)
 	return redigoClient{&redigo.Pool{
 		MaxIdle:   size,

@@ -32,6 +32,9 @@ type rueidisClient struct{ c rueidis.Client }
 func openRueidis(change func(*rueidis.ClientOption)) func(Server) (Client, error) {
 	return func(srv Server) (Client, error) {
 		opt := rueidis.ClientOption{InitAddress: []string{srv.Addr}, TLSConfig: srv.TLS}
+		if srv.Nodes != nil {
+			opt.InitAddress = srv.Nodes
+		}
 		if srv.Network == "unix" {
 			opt.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
 				return d.DialContext(ctx, srv.Network, addr)

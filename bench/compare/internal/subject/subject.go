@@ -36,7 +36,14 @@ type Server struct {
 	Network string // "tcp" or "unix"
 	Addr    string // host and port, or the path of the socket
 	TLS     *tls.Config
+	Nodes   []string // of a cluster; nil where it is a single server
 }
+
+// NotMeasured is the error of a client that can't work with a server at all, which is
+// no failure. It says why.
+type NotMeasured string
+
+func (n NotMeasured) Error() string { return string(n) }
 
 // A Setting is one way to configure a client.
 type Setting struct {

@@ -56,6 +56,7 @@ type limit struct {
 // A table is the targets of some workloads.
 type table struct {
 	group     string
+	transport server.Transport
 	workloads []string
 	rows      []row
 }
@@ -63,20 +64,24 @@ type table struct {
 var single = []string{"get64", "set64", "mixed"}
 
 var tables = []table{
-	{"throughput, 64 B", single, []row{
+	{"throughput, 64 B", server.TCP, single, []row{
 		{1, 1.0, 1.0, 1.0, 1.0},
 		{8, 1.2, 1.2, 1.5, 1.8},
 		{64, 3.0, 1.3, 5, 2.2},
 		{512, 4.0, 1.2, 12, 2},
 		{2048, 2.5, 1.5, 12, 1.8},
 	}},
-	{"throughput, 4 KiB", []string{"get4k"}, []row{
+	{"throughput, 4 KiB", server.TCP, []string{"get4k"}, []row{
 		{64, 1.6, 1.15, 2.5, 1.4},
 		{512, 1.6, 1.15, 2.5, 1.4},
 	}},
-	{"throughput, pipelines", []string{"pipe100"}, []row{
+	{"throughput, pipelines", server.TCP, []string{"pipe100"}, []row{
 		{1, 1.0, 0, 1.3, 0},
 		{64, 1.0, 0, 1.3, 0},
+	}},
+	{"throughput, cluster", server.Cluster, []string{"get64"}, []row{
+		{64, 2.0, 0, 4.0, 0},
+		{512, 2.0, 0, 4.0, 0},
 	}},
 }
 
@@ -107,7 +112,12 @@ func (j *judge) add(t result.Target, measured float64) {
 // cell is the cell of a workload over TCP without a context; an empty one if it was
 // not measured.
 func (j *judge) cell(workload string, goroutines int) *result.Cell {
-	k := result.Key{Workload: workload, Goroutines: goroutines, Transport: string(server.TCP), Context: string(load.Background)}
+	return j.cellOver(server.TCP, workload, goroutines)
+}
+
+// cellOver is the same over t.
+func (j *judge) cellOver(t server.Transport, workload string, goroutines int) *result.Cell {
+	k := result.Key{Workload: workload, Goroutines: goroutines, Transport: string(t), Context: string(load.Background)}
 	if c := j.r.Find(k); c != nil {
 		return c
 	}
@@ -121,7 +131,7 @@ func where(c *result.Cell) string {
 func (j *judge) table(t table) {
 	for _, w := range t.workloads {
 		for _, row := range t.rows {
-			cell := j.cell(w, row.goroutines)
+			cell := j.cellOver(t.transport, w, row.goroutines)
 			for _, l := range row.limits() {
 				if l.ratio == 0 {
 					continue

@@ -25,9 +25,9 @@ func measured(name string, family subject.Family, rate, p50, p99 float64) *resul
 	}
 }
 
-func cell(workload string, goroutines int, context string) *result.Cell {
+func cell(workload string, goroutines int, transport, context string) *result.Cell {
 	return &result.Cell{
-		Key: result.Key{Workload: workload, Goroutines: goroutines, Transport: "tcp", Context: context},
+		Key: result.Key{Workload: workload, Goroutines: goroutines, Transport: transport, Context: context},
 		Subjects: []*result.Subject{
 			measured(subject.Baton, subject.FamilyBaton, 1200, 30, 90),
 			measured(subject.BatonNoPoll, subject.FamilyBaton, 900, 30, 90),
@@ -46,10 +46,11 @@ func TestAllTargets(t *testing.T) {
 	r := &result.Result{}
 	for _, w := range []string{"get64", "set64", "mixed", "get4k", "pipe100"} {
 		for _, goroutines := range []int{1, 8, 64, 512, 2048} {
-			r.Cells = append(r.Cells, cell(w, goroutines, "background"))
+			r.Cells = append(r.Cells, cell(w, goroutines, "tcp", "background"))
 		}
 	}
-	cancel := cell("get64", 64, "cancel")
+	r.Cells = append(r.Cells, cell("get64", 64, "cluster", "background"))
+	cancel := cell("get64", 64, "tcp", "cancel")
 	cancel.Find(subject.Baton).OpsPerSRounds = []float64{1140, 1140}
 	r.Cells = append(r.Cells, cancel)
 
