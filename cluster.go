@@ -57,6 +57,8 @@ type clusterCore struct {
 	load   *clusterLoad            // the refresh going on; nil: none
 	stale  bool                    // something has changed since it began
 	timer  *time.Timer             // of the next periodic refresh
+	onNew  []func(*Client)         // see OnNewNode
+	fresh  []*clusterNode          // made, and not announced yet
 	seen   cluster.Seen            // SMIGRATED notices that were acted upon
 }
 
@@ -191,8 +193,10 @@ func (c *clusterCore) unusable() error {
 // is closed.
 func (c *clusterCore) node(addr string) *clusterNode {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.nodeLocked(addr)
+	n := c.nodeLocked(addr)
+	c.mu.Unlock()
+	c.announce()
+	return n
 }
 
 func (c *clusterCore) nodeLocked(addr string) *clusterNode {
@@ -206,8 +210,33 @@ func (c *clusterCore) nodeLocked(addr string) *clusterNode {
 		told := c.migrated
 		n.client.core.slots.Store(&told)
 		c.nodes[addr] = n
+		c.fresh = append(c.fresh, n)
 	}
 	return n
+}
+
+// announce tells those who want to know of the nodes that were made.
+func (c *clusterCore) announce() {
+	c.mu.Lock()
+	fresh, tell := c.fresh, c.onNew
+	c.fresh = nil
+	c.mu.Unlock()
+	for _, n := range fresh {
+		for _, fn := range tell {
+			fn(n.client)
+		}
+	}
+}
+
+// OnNewNode has fn called with the client of each node that is made from now on, usually
+// before anything is sent to it; so OnNewNode belongs right behind NewClusterClient. A
+// hook that fn adds sees the node's dials and what is sent by that client, but not the
+// commands of the ClusterClient. fn may be called by several goroutines at once; it must
+// neither use nor close the ClusterClient, which may be waiting for it.
+func (c *ClusterClient) OnNewNode(fn func(client *Client)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.onNew = append(c.onNew, fn)
 }
 
 // topology gives the state, and waits for the first one.
@@ -270,6 +299,11 @@ func (c *clusterCore) reload() {
 	for {
 		topo, err := c.ask()
 		c.reloads.Add(1)
+		if err == nil {
+			for n := range topo.Nodes() {
+				c.node(n.Addr) // announced before it is used
+			}
+		}
 		c.mu.Lock()
 		if err == nil {
 			c.adopt(topo)
@@ -435,6 +469,7 @@ func (c *clusterCore) moved(slot uint16, addr string) {
 		c.use(st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr))
 	}
 	c.mu.Unlock()
+	c.announce()
 	c.refreshSoon()
 }
 
@@ -463,6 +498,7 @@ func (c *clusterCore) migrated(n maintnotifications.Notice) {
 	}
 	c.use(topo)
 	c.mu.Unlock()
+	c.announce()
 	c.refreshSoon()
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -187,6 +189,65 @@ func TestClusterSplitFollowsSlots(t *testing.T) {
 		}
 		want(t, "DEL", c.Del(ctx, keys...).Result, 300)
 	})
+}
+
+// nodeHook counts what it sees.
+type nodeHook struct{ dials, commands atomic.Int64 }
+
+func (h *nodeHook) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		h.dials.Add(1)
+		return next(ctx, network, addr)
+	}
+}
+
+func (h *nodeHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.commands.Add(1)
+		return next(ctx, cmd)
+	}
+}
+
+func (*nodeHook) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook { return nil }
+
+// Each node is announced once, by the time that something is sent to it, also one that
+// only a redirect tells of.
+func TestClusterAnnouncesNewNodes(t *testing.T) {
+	elsewhere := newScript(t, func(*peer, []string) string { return "+OK\r\n" })
+	n := newThreeNodes(t, nil, func(node int, args []string) string {
+		if node == 2 && len(args) == 3 {
+			return fmt.Sprintf("-MOVED %d %s\r\n", cluster.SlotString(args[1]), elsewhere.addr)
+		}
+		return "+OK\r\n"
+	})
+	var hook nodeHook
+	var mu sync.Mutex
+	seen := map[string]int{}
+	n.c.OnNewNode(func(client *redis.Client) {
+		client.AddHook(&hook)
+		mu.Lock()
+		defer mu.Unlock()
+		seen[client.Options().Addr]++
+	})
+	ctx := soon(t)
+	for _, key := range n.keys {
+		want(t, "SET", n.c.Set(ctx, key, 1, 0).Result, "OK")
+	}
+	if err := n.c.ForEachMaster(ctx, func(ctx context.Context, client *redis.Client) error {
+		return client.Do(ctx, "ping").Err()
+	}); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, addr := range append(n.addrs, elsewhere.addr) {
+		if seen[addr] != 1 {
+			t.Errorf("%s was announced %d times, want once", addr, seen[addr])
+		}
+	}
+	if hook.dials.Load() < 4 || hook.commands.Load() != 3 {
+		t.Errorf("the hook saw %d dials, %d commands, want 4 and those 3 of ForEachMaster", hook.dials.Load(), hook.commands.Load())
+	}
 }
 
 //------------------------------------------------------------------------------
