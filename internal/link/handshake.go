@@ -171,8 +171,10 @@ func (h *Handshake) optIn() []step {
 // The commands are written at once, so that it takes one round trip, or two where
 // HELLO is refused. On an error nc is closed. The end of ctx ends it.
 func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, error) {
-	l := &Link{cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1,
-		reading: true, turn: make(chan struct{}, 1)}
+	l := &Link{
+		cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1,
+		reading: true, turn: make(chan struct{}, 1),
+	}
 	if cfg.soloAfter == 0 {
 		l.cfg.soloAfter = soloAfter
 	}
