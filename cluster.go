@@ -57,6 +57,7 @@ type clusterCore struct {
 	load   *clusterLoad            // the refresh going on; nil: none
 	stale  bool                    // something has changed since it began
 	timer  *time.Timer             // of the next periodic refresh
+	torn   time.Time               // since when the topology has slots without a node; zero: it has none
 	onNew  []func(*Client)         // see OnNewNode
 	fresh  []*clusterNode          // made, and not announced yet
 	seen   cluster.Seen            // SMIGRATED notices that were acted upon
@@ -113,7 +114,8 @@ func (st *clusterState) at(slot uint16) *clusterNode {
 
 // clusterLoad is one refresh that any number of callers wait for.
 type clusterLoad struct {
-	done chan struct{} // closed when err is set
+	done chan struct{} // closed when st or err is set
+	st   *clusterState
 	err  error
 }
 
@@ -244,23 +246,22 @@ func (c *clusterCore) topology(ctx context.Context) (*clusterState, error) {
 	if st := c.state.Load(); st != nil {
 		return st, nil
 	}
-	if err := c.refresh(ctx); err != nil {
-		return nil, err
-	}
-	return c.state.Load(), nil
+	return c.refresh(ctx)
 }
 
-// refresh asks for the topology, or joins whoever does, and waits.
-func (c *clusterCore) refresh(ctx context.Context) error {
+// refresh asks for the topology, or joins whoever does, and waits. It gives what was told,
+// without what redirects have changed since: they tell of single slots, so that a node and
+// its successor may both be primaries for a while.
+func (c *clusterCore) refresh(ctx context.Context) (*clusterState, error) {
 	l := c.begin()
 	if l == nil {
-		return &CommandError{Delivery: NotSent, Err: ErrClosed}
+		return nil, &CommandError{Delivery: NotSent, Err: ErrClosed}
 	}
 	select {
 	case <-l.done:
-		return l.err
+		return l.st, l.err
 	case <-ctx.Done():
-		return &CommandError{Delivery: NotSent, Err: context.Cause(ctx)}
+		return nil, &CommandError{Delivery: NotSent, Err: context.Cause(ctx)}
 	}
 }
 
@@ -305,8 +306,11 @@ func (c *clusterCore) reload() {
 			}
 		}
 		c.mu.Lock()
+		var st *clusterState
 		if err == nil {
-			c.adopt(topo)
+			if st = c.adopt(topo); st == nil {
+				err = &CommandError{Delivery: NotSent, Err: ErrClosed}
+			}
 		}
 		l, again := c.load, c.stale && !c.closed
 		c.stale, c.load = false, nil
@@ -315,7 +319,7 @@ func (c *clusterCore) reload() {
 		}
 		c.schedule()
 		c.mu.Unlock()
-		l.err = err
+		l.st, l.err = st, err
 		close(l.done)
 		if !again {
 			return
@@ -438,22 +442,31 @@ func topologyOf(slots []ClusterSlot) (*cluster.Topology, error) {
 }
 
 // adopt makes topo the topology; mu is held. Nodes that are no part of it any more are
-// closed when what is in flight there has had its time.
-func (c *clusterCore) adopt(topo *cluster.Topology) {
+// closed when what is in flight there has had its time. It gives the state; nil: the client
+// is closed.
+func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
 	if c.closed {
-		return
+		return nil
 	}
 	nodes := make(map[string]*clusterNode)
 	for n := range topo.Nodes() {
 		nodes[n.Addr] = c.nodeLocked(n.Addr)
 	}
-	c.state.Store(newClusterState(topo, nodes))
+	st := newClusterState(topo, nodes)
+	c.state.Store(st)
+	switch {
+	case len(topo.Missing()) == 0:
+		c.torn = time.Time{}
+	case c.torn.IsZero():
+		c.torn = time.Now()
+	}
 	for addr, n := range c.nodes {
 		if nodes[addr] == nil {
 			delete(c.nodes, addr)
 			c.work.Go(func() { c.retire(n) })
 		}
 	}
+	return st
 }
 
 // retire closes a node that owns nothing any more.
@@ -544,10 +557,11 @@ func (c *ClusterClient) forEach(
 	if err := c.unusable(); err != nil {
 		return err
 	}
-	if err := c.refresh(ctx); err != nil {
+	st, err := c.refresh(ctx)
+	if err != nil {
 		return err
 	}
-	nodes := pick(c.state.Load())
+	nodes := pick(st)
 	errs := make([]error, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/link"
@@ -150,14 +151,28 @@ func (c *clusterCore) fanNodes(ctx context.Context, b *baseCmd, kind routeKind) 
 	return parts, nil
 }
 
+// tornFor is how long slots without a node are taken for a failover that is being told: a
+// node may hear of it from the old primary first, and knows of no new one then.
+const tornFor = time.Second
+
+// isTorn tells whether slots are without a node that will have one.
+func (c *clusterCore) isTorn() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.torn.IsZero() && time.Since(c.torn) < tornFor
+}
+
 // latest asks for the topology: a node that is new to it has its part to do too. It
 // waits until all shards have a primary.
 func (c *clusterCore) latest(ctx context.Context, b *baseCmd) (*clusterState, error) {
 	var t clusterTries
 	for {
-		err := c.refresh(ctx)
+		st, err := c.refresh(ctx)
 		if err == nil {
-			st := c.state.Load()
+			if c.isTorn() {
+				sleep(ctx, shortestHold) // if it is ended, refresh tells
+				continue
+			}
 			if !slices.Contains(st.primary, nil) {
 				return st, nil
 			}

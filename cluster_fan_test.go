@@ -214,8 +214,10 @@ func (*nodeHook) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPip
 // only a redirect tells of.
 func TestClusterAnnouncesNewNodes(t *testing.T) {
 	elsewhere := newScript(t, func(*peer, []string) string { return "+OK\r\n" })
-	n := newThreeNodes(t, nil, func(node int, args []string) string {
+	var n *threeNodes
+	n = newThreeNodes(t, 10*time.Second, nil, func(node int, args []string) string {
 		if node == 2 && len(args) == 3 {
+			n.serve(2, elsewhere.addr)
 			return fmt.Sprintf("-MOVED %d %s\r\n", cluster.SlotString(args[1]), elsewhere.addr)
 		}
 		return "+OK\r\n"
@@ -250,6 +252,55 @@ func TestClusterAnnouncesNewNodes(t *testing.T) {
 	}
 }
 
+// Failovers by command change nothing of what is asked of all nodes, and what is changed at
+// several is changed once.
+func TestClusterFanThroughFailovers(t *testing.T) {
+	eachClusterServer(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
+		ctx := soon(t)
+		keys, pairs := someKeys(60)
+		want(t, "MSET", c.MSet(ctx, pairs...).Result, "OK")
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		for w := range 4 {
+			own := make([]string, 12)
+			for i := range own {
+				own[i] = fmt.Sprint("own-", w, "-", i)
+			}
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					want(t, "EXISTS", c.Exists(ctx, keys...).Result, 60)
+					want(t, "MSET", c.MSet(ctx, own[0], 1, own[1], 2, own[2], 3, own[3], 4).Result, "OK")
+					want(t, "DEL", c.Del(ctx, own...).Result, 4)
+					if found, err := c.Keys(ctx, "key*").Result(); err != nil || len(found) != 60 {
+						t.Errorf("KEYS: got %d, %v", len(found), err)
+					}
+					want(t, "PUBLISH", c.Publish(ctx, "channel", w).Result, 0)
+				}
+			})
+		}
+		primaries, err := cl.Primaries(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, p := range primaries {
+			replicas, err := cl.Replicas(ctx, p)
+			if err == nil && len(replicas) > 0 {
+				err = cl.Failover(ctx, replicas[0])
+			}
+			if err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+		close(stop)
+		wg.Wait()
+	})
+}
+
 //------------------------------------------------------------------------------
 
 // threeNodes are scripts that are the nodes of a cluster, each with a third of the slots.
@@ -258,11 +309,20 @@ type threeNodes struct {
 	addrs []string
 	nodes []*script
 	keys  []string // one of each node
+	slots atomic.Pointer[[]redis.ClusterSlot]
+}
+
+// serve gives the slots of node i to the node at addr, so that i is none any more.
+func (n *threeNodes) serve(i int, addr string) {
+	slots := slices.Clone(*n.slots.Load())
+	slots[i].Nodes = []redis.ClusterNode{{Addr: addr}}
+	n.slots.Store(&slots)
 }
 
 // newThreeNodes starts nodes that answer by reply; node is from 0. A node of which down
-// says so does not exist.
-func newThreeNodes(t *testing.T, down []int, reply func(node int, args []string) string) *threeNodes {
+// says so does not exist. patience is how long the client waits for a cluster that is not
+// ready.
+func newThreeNodes(t *testing.T, patience time.Duration, down []int, reply func(node int, args []string) string) *threeNodes {
 	t.Helper()
 	n := &threeNodes{keys: []string{"c", "b", "a"}} // slots 7365, 3300, 15495
 	slices.SortFunc(n.keys, func(a, b string) int { return int(cluster.SlotString(a)) - int(cluster.SlotString(b)) })
@@ -277,9 +337,10 @@ func newThreeNodes(t *testing.T, down []int, reply func(node int, args []string)
 		n.addrs = append(n.addrs, addr)
 		slots = append(slots, redis.ClusterSlot{Start: i * 5500, End: min(i*5500+5499, cluster.Slots-1), Nodes: []redis.ClusterNode{{Addr: addr}}})
 	}
+	n.slots.Store(&slots)
 	n.c = redis.NewClusterClient(&redis.ClusterOptions{
-		ClusterSlots:  func(context.Context) ([]redis.ClusterSlot, error) { return slots, nil },
-		DialerRetries: 1, PoolTimeout: 50 * time.Millisecond, Logger: testLogger(t),
+		ClusterSlots:  func(context.Context) ([]redis.ClusterSlot, error) { return *n.slots.Load(), nil },
+		DialerRetries: 1, PoolTimeout: patience, Logger: testLogger(t),
 	})
 	t.Cleanup(func() { _ = n.c.Close() })
 	return n
@@ -319,7 +380,7 @@ func TestClusterFanTellsWhatHasFailed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			n := newThreeNodes(t, tt.down, other(tt.reply))
+			n := newThreeNodes(t, 50*time.Millisecond, tt.down, other(tt.reply))
 			err := tt.do(soon(t), n)
 			if err == nil || redis.DeliveryOf(err) != tt.delivery || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %v and %q", err, tt.delivery, tt.says)
@@ -333,7 +394,7 @@ func TestClusterFanTellsWhatHasFailed(t *testing.T) {
 
 // What all nodes answer alike is the answer.
 func TestClusterFanGivesTheCommonError(t *testing.T) {
-	n := newThreeNodes(t, nil, func(int, []string) string { return "-ERR no such parameter\r\n" })
+	n := newThreeNodes(t, 10*time.Second, nil, func(int, []string) string { return "-ERR no such parameter\r\n" })
 	if err := n.c.ConfigSet(soon(t), "nonsense", "1").Err(); err == nil || err.Error() != "ERR no such parameter" {
 		t.Errorf("got %v", err)
 	}
@@ -342,7 +403,7 @@ func TestClusterFanGivesTheCommonError(t *testing.T) {
 // A node that is not ready is waited for, and the others do their part once.
 func TestClusterFanWaitsForANode(t *testing.T) {
 	var asked [3]atomic.Int64
-	n := newThreeNodes(t, nil, func(node int, _ []string) string {
+	n := newThreeNodes(t, 10*time.Second, nil, func(node int, _ []string) string {
 		if asked[node].Add(1) < 3 && node == 1 {
 			return "-LOADING Redis is loading the dataset in memory\r\n"
 		}
@@ -356,10 +417,59 @@ func TestClusterFanWaitsForANode(t *testing.T) {
 	}
 }
 
+// Where a node has become a replica, or has left, while it was asked, what is for primaries
+// is for its successor, and what is for all nodes is for the others.
+func TestClusterFanFollowsTheTopology(t *testing.T) {
+	ctx := soon(t)
+	var n *threeNodes
+	var successor string
+	var asked atomic.Int64
+	refuse := func(node int, _ []string) string {
+		if node != 2 {
+			return "+OK\r\n"
+		}
+		asked.Add(1)
+		n.serve(2, successor)
+		return "-READONLY You can't write against a read only replica.\r\n"
+	}
+	heir := newScript(t, func(*peer, []string) string { return "+OK\r\n" })
+	n, successor = newThreeNodes(t, 10*time.Second, nil, refuse), heir.addr
+	want(t, "FLUSHALL", n.c.FlushAll(ctx).Result, "OK")
+	if got := heir.commands(); got != "flushall" || asked.Load() == 0 {
+		t.Errorf("the successor got %q, the other was asked %d times", got, asked.Load())
+	}
+	asked.Store(0)
+	n = newThreeNodes(t, 10*time.Second, nil, refuse)
+	successor = n.addrs[0]
+	want(t, "SCRIPT FLUSH", n.c.ScriptFlush(ctx).Result, "OK")
+	if got := n.nodes[0].commands(); got != "script flush" || asked.Load() == 0 {
+		t.Errorf("the first node got %q, the other was asked %d times", got, asked.Load())
+	}
+}
+
+// While a failover is told, a node may know of slots that nobody has any more and nobody has
+// yet. What is for all nodes waits for the one that will have them, but not for ever.
+func TestClusterFanWaitsForSlots(t *testing.T) {
+	n := newThreeNodes(t, 10*time.Second, nil, func(int, []string) string { return ":1\r\n" })
+	all := *n.slots.Load()
+	torn := all[:2]
+	n.slots.Store(&torn)
+	begun := time.Now()
+	time.AfterFunc(50*time.Millisecond, func() { n.slots.Store(&all) })
+	want(t, "DBSIZE", n.c.DBSize(soon(t)).Result, 3)
+	n.slots.Store(&torn)
+	for range 2 { // only the first one waits
+		want(t, "DBSIZE without a third of the slots", n.c.DBSize(soon(t)).Result, 2)
+	}
+	if took := time.Since(begun); took < time.Second {
+		t.Errorf("waited %v, want a second", took)
+	}
+}
+
 // Of SCRIPT KILL one success is enough, and of failures the one counts that tells most.
 func TestClusterFanKillsWhereThereIsSomething(t *testing.T) {
 	var answer atomic.Pointer[string]
-	n := newThreeNodes(t, nil, func(node int, _ []string) string {
+	n := newThreeNodes(t, 10*time.Second, nil, func(node int, _ []string) string {
 		if node == 1 {
 			return *answer.Load()
 		}
@@ -375,7 +485,7 @@ func TestClusterFanKillsWhereThereIsSomething(t *testing.T) {
 
 // Messages on a channel go to one node, so that none is overtaken.
 func TestClusterPublishKeepsOrder(t *testing.T) {
-	n := newThreeNodes(t, nil, func(int, []string) string { return ":1\r\n" })
+	n := newThreeNodes(t, 10*time.Second, nil, func(int, []string) string { return ":1\r\n" })
 	ctx := soon(t)
 	for i := range 60 {
 		if err := n.c.Publish(ctx, fmt.Sprint("channel", i%20), "message").Err(); err != nil {
@@ -399,7 +509,7 @@ func TestClusterPublishKeepsOrder(t *testing.T) {
 
 // What can't be sent is refused, and the error says what to do instead.
 func TestClusterFanRefusals(t *testing.T) {
-	n := newThreeNodes(t, nil, func(int, []string) string { return "+OK\r\n" })
+	n := newThreeNodes(t, 10*time.Second, nil, func(int, []string) string { return "+OK\r\n" })
 	ctx := soon(t)
 	piped := func(add func(p redis.Pipeliner)) error {
 		return second(n.c.Pipelined(ctx, func(p redis.Pipeliner) error { add(p); return nil }))
@@ -430,7 +540,7 @@ func TestClusterFanRefusals(t *testing.T) {
 // A context that ends is an end for all parts.
 func TestClusterFanEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(soon(t))
-	n := newThreeNodes(t, nil, func(node int, _ []string) string {
+	n := newThreeNodes(t, 10*time.Second, nil, func(node int, _ []string) string {
 		if node == 1 {
 			cancel()
 			return silence
