@@ -61,6 +61,7 @@ type clusterCore struct {
 	onNew  []func(*Client)         // see OnNewNode
 	fresh  []*clusterNode          // made, and not announced yet
 	seen   cluster.Seen            // SMIGRATED notices that were acted upon
+	subs   map[*PubSub]struct{}
 }
 
 // Bounds of the table of notices: every connection of every node tells each of them
@@ -126,7 +127,10 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 		panic("redis: NewClusterClient needs ClusterOptions")
 	}
 	o := opt.withDefaults()
-	core := &clusterCore{opt: o, base: o.node("localhost:6379").withDefaults(), nodes: make(map[string]*clusterNode)}
+	core := &clusterCore{
+		opt: o, base: o.node("localhost:6379").withDefaults(),
+		nodes: make(map[string]*clusterNode), subs: make(map[*PubSub]struct{}),
+	}
 	core.invalid = o.validate()
 	core.seen = cluster.NewSeen(seenMost, seenFor)
 	core.run, core.stop = context.WithCancel(context.Background())
@@ -166,11 +170,15 @@ func (c *ClusterClient) Close() error {
 	}
 	c.closed = true
 	nodes := slices.Collect(maps.Values(c.nodes))
+	subs := slices.Collect(maps.Keys(c.subs))
 	if c.timer != nil {
 		c.timer.Stop()
 	}
 	c.mu.Unlock()
 	c.stop()
+	for _, p := range subs {
+		_ = p.Close()
+	}
 	var errs []error
 	for _, n := range nodes {
 		if err := n.client.Close(); err != nil && !errors.Is(err, ErrClosed) {
@@ -460,6 +468,7 @@ func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
 	case c.torn.IsZero():
 		c.torn = time.Now()
 	}
+	c.tendSubs()
 	for addr, n := range c.nodes {
 		if nodes[addr] == nil {
 			delete(c.nodes, addr)
@@ -525,6 +534,7 @@ func (c *clusterCore) use(topo *cluster.Topology) {
 		}
 	}
 	c.state.Store(newClusterState(topo, nodes))
+	c.tendSubs()
 }
 
 //------------------------------------------------------------------------------

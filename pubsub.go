@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/link"
 	"github.com/baton-go/redis/internal/resp"
 )
@@ -46,10 +47,14 @@ func (k subKind) verbs() (subscribe, unsubscribe string) {
 //
 // Methods are safe for concurrent use; messages are to be received by one goroutine.
 type PubSub struct {
-	core *core
+	host subHost  // the client it belongs to
+	opt  *Options // of its connections
 	in   *inbox
 	exit chan struct{} // closed by Close
 	loop sync.WaitGroup
+
+	shards *shardSubs // of a ClusterClient: its shard channels; else nil
+	part   *shardPart // it is the part of another one at one node; else nil
 
 	// turn is held, by a value in it, by who connects, subscribes or hands over.
 	turn chan struct{}
@@ -62,11 +67,31 @@ type PubSub struct {
 	ch     *channel                      // of Channel
 }
 
-func (c *core) newPubSub() *PubSub {
-	p := &PubSub{core: c, in: newInbox(), exit: make(chan struct{}), turn: make(chan struct{}, 1)}
+// subHost is the client that a subscription belongs to.
+type subHost interface {
+	unusable() error
+	// reach calls open with where the subscription is to connect to, and with what
+	// comes next where that can't be reached.
+	reach(ctx context.Context, open func(at *core) (*link.Link, error)) (*link.Link, error)
+	forget(p *PubSub) // it was closed
+}
+
+func newPubSub(host subHost, opt *Options, in *inbox) *PubSub {
+	p := &PubSub{host: host, opt: opt, in: in, exit: make(chan struct{}), turn: make(chan struct{}, 1)}
 	for k := range p.subs {
 		p.subs[k] = make(map[string]struct{})
 	}
+	return p
+}
+
+func (c *core) newPubSub() *PubSub {
+	p := newPubSub(c, c.opt, newInbox())
+	c.enlist(p)
+	return p
+}
+
+// enlist makes Close close p too.
+func (c *core) enlist(p *PubSub) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -75,7 +100,16 @@ func (c *core) newPubSub() *PubSub {
 	} else {
 		c.subs[p] = struct{}{}
 	}
-	return p
+}
+
+func (c *core) forget(p *PubSub) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.subs, p)
+}
+
+func (c *core) reach(_ context.Context, open func(at *core) (*link.Link, error)) (*link.Link, error) {
+	return open(c)
 }
 
 // Subscribe subscribes to channels; with none, later by PubSub.Subscribe. An error
@@ -144,6 +178,12 @@ func (p *PubSub) change(ctx context.Context, k subKind, add bool, names []string
 		return err
 	}
 	defer p.giveTurn()
+	if p.shards != nil {
+		p.shards.begin()
+		if k == subShard {
+			return p.shards.change(ctx, add, names)
+		}
+	}
 	p.mu.Lock()
 	connected := p.cur != nil
 	for _, n := range names {
@@ -167,7 +207,28 @@ func (p *PubSub) change(ctx context.Context, k subKind, add bool, names []string
 	if !add {
 		verb = leave
 	}
-	return p.write(appendCommand(nil, verb, names...))
+	return p.write(appendNames(nil, k, verb, names))
+}
+
+// appendNames is one command, or for shard channels one for each slot, as a cluster
+// wants it.
+func appendNames(b []byte, k subKind, verb string, names []string) []byte {
+	if k != subShard || len(names) < 2 {
+		return appendCommand(b, verb, names...)
+	}
+	bySlot := make(map[uint16][]string)
+	var slots []uint16 // in the order of names
+	for _, n := range names {
+		slot := cluster.SlotString(n)
+		if bySlot[slot] == nil {
+			slots = append(slots, slot)
+		}
+		bySlot[slot] = append(bySlot[slot], n)
+	}
+	for _, slot := range slots {
+		b = appendCommand(b, verb, bySlot[slot]...)
+	}
+	return b
 }
 
 func appendCommand(b []byte, name string, args ...string) []byte {
@@ -181,7 +242,7 @@ func appendCommand(b []byte, name string, args ...string) []byte {
 
 // takeTurn waits for the right to change the connection.
 func (p *PubSub) takeTurn(ctx context.Context) error {
-	if err := p.core.unusable(); err != nil {
+	if err := p.host.unusable(); err != nil {
 		return err
 	}
 	select {
@@ -195,14 +256,14 @@ func (p *PubSub) takeTurn(ctx context.Context) error {
 	case <-p.exit:
 		return p.closedError()
 	case <-ctx.Done():
-		return &CommandError{Command: "subscribe", Endpoint: p.core.opt.Addr, Delivery: NotSent, Err: context.Cause(ctx)}
+		return &CommandError{Command: "subscribe", Endpoint: p.opt.Addr, Delivery: NotSent, Err: context.Cause(ctx)}
 	}
 }
 
 func (p *PubSub) giveTurn() { <-p.turn }
 
 func (p *PubSub) closedError() error {
-	return &CommandError{Command: "subscribe", Endpoint: p.core.opt.Addr, Delivery: NotSent, Err: ErrClosed}
+	return &CommandError{Command: "subscribe", Endpoint: p.opt.Addr, Delivery: NotSent, Err: ErrClosed}
 }
 
 // connect opens a connection if there is none and subscribes to everything. The
@@ -242,7 +303,10 @@ func (p *PubSub) open(ctx context.Context, s *stream) (*link.Link, error) {
 		case <-opened:
 		}
 	})
-	l, err := p.core.ep.OpenDedicated(ctx, s.dedicated())
+	l, err := p.host.reach(ctx, func(at *core) (*link.Link, error) {
+		s.core = at
+		return at.ep.OpenDedicated(ctx, s.dedicated())
+	})
 	close(opened)
 	watch.Wait()
 	defer cancel(nil)
@@ -261,11 +325,28 @@ func (p *PubSub) adopt(s *stream, l *link.Link) bool {
 	}
 	s.l = l
 	if s.gone {
-		p.in.push(lost(l))
+		p.push(lost(l))
+		p.tend()
 		return true // the next Receive meets the error and connects again
 	}
 	p.cur = s
 	return true
+}
+
+// push gives events to the consumer; mu is held.
+func (p *PubSub) push(events ...any) {
+	if p.part != nil {
+		p.part.push(events)
+		return
+	}
+	p.in.push(events...)
+}
+
+// tend makes a cluster's subscription look after its connections now.
+func (p *PubSub) tend() {
+	if p.shards != nil {
+		signal(p.shards.wake)
+	}
 }
 
 // wireOfAll are the commands that subscribe to everything.
@@ -277,13 +358,7 @@ func (p *PubSub) wireOfAll() (wire []byte) {
 			continue
 		}
 		verb, _ := k.verbs()
-		if k == subShard { // in a cluster, each may be of another slot
-			for _, n := range slices.Sorted(maps.Keys(p.subs[k])) {
-				wire = appendCommand(wire, verb, n)
-			}
-			continue
-		}
-		wire = appendCommand(wire, verb, slices.Sorted(maps.Keys(p.subs[k]))...)
+		wire = appendNames(wire, k, verb, slices.Sorted(maps.Keys(p.subs[k])))
 	}
 	return wire
 }
@@ -301,6 +376,9 @@ func (p *PubSub) write(wire []byte) error {
 
 // Ping asks the server for a Pong, which comes with Receive.
 func (p *PubSub) Ping(ctx context.Context, payload ...string) error {
+	if at := p.connected(); at != p {
+		return at.Ping(ctx, payload...)
+	}
 	if err := p.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -313,6 +391,9 @@ func (p *PubSub) Ping(ctx context.Context, payload ...string) error {
 
 // ClientSetName names the connection; a new one is named by Options.ClientName.
 func (p *PubSub) ClientSetName(ctx context.Context, name string) error {
+	if at := p.connected(); at != p {
+		return at.ClientSetName(ctx, name)
+	}
 	if err := p.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -331,6 +412,9 @@ func (p *PubSub) String() string {
 	for k := range p.subs {
 		names = append(names, slices.Sorted(maps.Keys(p.subs[k]))...)
 	}
+	if p.shards != nil {
+		names = append(names, p.shards.names()...)
+	}
 	return fmt.Sprintf("PubSub(%s)", strings.Join(names, ", "))
 }
 
@@ -347,13 +431,18 @@ func (p *PubSub) Close() error {
 	s := p.cur
 	p.cur = nil
 	p.mu.Unlock()
-	p.core.mu.Lock()
-	delete(p.core.subs, p)
-	p.core.mu.Unlock()
+	p.host.forget(p)
 	if s != nil {
 		s.l.Close(ErrClosed)
 	}
-	p.in.close()
+	if p.shards != nil {
+		p.shards.close()
+	}
+	if p.part != nil {
+		p.part.ended()
+	} else {
+		p.in.close()
+	}
 	p.loop.Wait()
 	return nil
 }
@@ -405,7 +494,7 @@ func (p *PubSub) ReceiveTimeout(ctx context.Context, timeout time.Duration) (any
 	v, err := p.receive(ctx, t.C)
 	if err == errTimerFired { //nolint:errorlint // own sentinel
 		return nil, &CommandError{
-			Command: "receive", Endpoint: p.core.opt.Addr, Delivery: NotSent,
+			Command: "receive", Endpoint: p.opt.Addr, Delivery: NotSent,
 			Err: &link.TimeoutError{Op: "read", After: timeout},
 		}
 	}
@@ -439,7 +528,7 @@ func (p *PubSub) receive(ctx context.Context, timer <-chan time.Time) (any, erro
 	case err == errTimerFired: //nolint:errorlint // own sentinel
 		return nil, err
 	}
-	return nil, &CommandError{Command: "receive", Endpoint: p.core.opt.Addr, Delivery: NotSent, Err: err}
+	return nil, &CommandError{Command: "receive", Endpoint: p.opt.Addr, Delivery: NotSent, Err: err}
 }
 
 func unwrapEvent(v any) (any, error) {
@@ -452,7 +541,7 @@ func unwrapEvent(v any) (any, error) {
 // ready connects if there is no connection.
 func (p *PubSub) ready(ctx context.Context) error {
 	p.mu.Lock()
-	connected := p.cur != nil
+	connected := p.cur != nil || p.isIdle() && p.shards.serves()
 	p.mu.Unlock()
 	if connected {
 		return nil
@@ -462,4 +551,28 @@ func (p *PubSub) ready(ctx context.Context) error {
 	}
 	defer p.giveTurn()
 	return p.connect(ctx)
+}
+
+// connected gives the part of a cluster's subscription that has a connection: itself
+// unless it has only shard channels.
+func (p *PubSub) connected() *PubSub {
+	p.mu.Lock()
+	isOwn := p.cur != nil || !p.isIdle()
+	p.mu.Unlock()
+	if !isOwn && p.shards != nil {
+		for _, part := range p.shards.all() {
+			return part.sub
+		}
+	}
+	return p
+}
+
+// isIdle tells whether there is nothing to subscribe to; mu is held.
+func (p *PubSub) isIdle() bool {
+	for _, names := range p.subs {
+		if len(names) > 0 {
+			return false
+		}
+	}
+	return true
 }

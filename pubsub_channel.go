@@ -135,8 +135,8 @@ func (c *channel) run() {
 		case err == errTimerFired: //nolint:errorlint // own sentinel
 			c.probe(ctx)
 		case err != nil:
-			c.p.core.opt.Logger.Debug("subscription", "error", err)
-			if !sleep(ctx, c.p.core.opt.backoff(min(failures, 10))) {
+			c.p.opt.Logger.Debug("subscription", "error", err)
+			if !sleep(ctx, c.p.opt.backoff(min(failures, 10))) {
 				return
 			}
 			failures++
@@ -168,19 +168,28 @@ func (c *channel) next(ctx context.Context) (any, error) {
 	return c.p.receive(ctx, t.C)
 }
 
-// probe asks a silent server whether it is there. One that was asked, and has sent
+// probe asks silent servers whether they are there. One that was asked, and has sent
 // nothing for the ping timeout since, is given up; the next receive connects anew.
 func (c *channel) probe(ctx context.Context) {
-	p := c.p
-	limit := p.core.ep.Timeouts().Read()
-	if c.pingTimeout > 0 {
-		limit = c.pingTimeout
+	c.probePart(ctx, c.p)
+	if c.p.shards != nil {
+		for _, part := range c.p.shards.all() {
+			c.probePart(ctx, part.sub)
+		}
 	}
+}
+
+// probePart is probe for one connection.
+func (c *channel) probePart(ctx context.Context, p *PubSub) {
 	p.mu.Lock()
 	s := p.cur
 	p.mu.Unlock()
 	if s == nil {
 		return
+	}
+	limit := s.core.ep.Timeouts().Read()
+	if c.pingTimeout > 0 {
+		limit = c.pingTimeout
 	}
 	if limit > 0 && s.silence() > c.check+limit {
 		s.l.Close(&link.TimeoutError{Op: "read", After: s.silence()})
@@ -218,7 +227,7 @@ func (c *channel) send(v any) {
 		sent = sendBefore(c.all, v, c.p.exit, t.C)
 	}
 	if !sent {
-		c.p.core.opt.Logger.Warn("a message was dropped because its consumer is too slow", "event", v)
+		c.p.opt.Logger.Warn("a message was dropped because its consumer is too slow", "event", v)
 	}
 }
 

@@ -20,7 +20,7 @@ type relayTester struct {
 }
 
 func newRelayTester(t *testing.T) *relayTester {
-	p := &PubSub{core: &core{opt: (&Options{}).withDefaults()}, in: newInbox()}
+	p := &PubSub{in: newInbox()}
 	rt := &relayTester{t: t, p: p, from: newStream(p), to: newStream(p)}
 	rt.from.l, rt.to.l = new(link.Link), new(link.Link)
 	rt.r = &relay{from: rt.from, to: rt.to, marker: markerPrefix + "x", done: make(chan struct{})}

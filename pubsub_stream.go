@@ -16,8 +16,9 @@ import (
 
 // stream is one connection of a subscription.
 type stream struct {
-	p *PubSub
-	l *link.Link // set with PubSub.mu held before the stream is used
+	p    *PubSub
+	core *core      // where it was opened; set before that
+	l    *link.Link // set with PubSub.mu held before the stream is used
 
 	// Guarded by PubSub.mu.
 	gone    bool
@@ -93,7 +94,7 @@ func (s *stream) onFrame(l *link.Link, frame []byte) {
 	s.seenAt = time.Now()
 	deliver := s.take(ev)
 	if len(deliver) > 0 {
-		p.in.push(deliver...)
+		p.push(deliver...)
 	}
 	p.mu.Unlock()
 	p.in.awaitRoom(l.Down())
@@ -234,6 +235,7 @@ func (r *relay) end() (deliver []any) {
 	p.cur = r.to
 	if r.to.gone {
 		p.cur = nil // both are: the next Receive connects again
+		p.tend()
 		deliver = append(deliver, lost(r.to.l))
 	}
 	close(r.done)
@@ -256,7 +258,7 @@ func (s *stream) onGone(l *link.Link) {
 		s.waiting = nil
 	}
 	if r := p.relay; r != nil && s == r.from {
-		p.in.push(r.end()...)
+		p.push(r.end()...)
 		return
 	}
 	if p.cur != s {
@@ -264,7 +266,8 @@ func (s *stream) onGone(l *link.Link) {
 	}
 	p.cur = nil
 	if !p.closed {
-		p.in.push(lost(l))
+		p.push(lost(l))
+		p.tend()
 	}
 }
 
@@ -273,7 +276,7 @@ const relayTime = 2 * time.Second
 
 // move hands the subscription over to the first of targets that works. The worker
 // that calls it waits until the new connection delivers.
-func (s *stream) move(ctx context.Context, l *link.Link, targets []string) error {
+func (s *stream) move(ctx context.Context, _ *link.Link, targets []string) error {
 	p := s.p
 	if err := p.takeTurn(ctx); err != nil {
 		return err
@@ -285,28 +288,38 @@ func (s *stream) move(ctx context.Context, l *link.Link, targets []string) error
 	if !isCurrent {
 		return nil // it was replaced or has died
 	}
-	next := newStream(p)
-	nl, err := p.core.ep.OpenDedicatedAt(ctx, next.dedicated(), targets)
+	return s.replace(ctx, s.core, s.core, func(d endpoint.Dedicated) (*link.Link, error) {
+		return s.core.ep.OpenDedicatedAt(ctx, d, targets)
+	})
+}
+
+// replace hands the subscription over to a link that open opens at a core. What tells the
+// order is published at origin, where the messages are too: only those of one node of a
+// cluster have an order. The turn is held.
+func (s *stream) replace(ctx context.Context, at, origin *core, open func(endpoint.Dedicated) (*link.Link, error)) error {
+	next := newStream(s.p)
+	next.core = at
+	nl, err := open(next.dedicated())
 	if err != nil {
 		return err
 	}
-	r, err := s.handTo(ctx, next, nl)
+	r, err := s.handTo(ctx, next, nl, origin)
 	if err != nil {
 		nl.Close(err)
 		if wire := r.wire("unsubscribe"); len(wire) > 0 {
-			_ = l.WriteOnly(wire)
+			_ = s.l.WriteOnly(wire)
 		}
 		return err
 	}
 	if wire := r.wire("unsubscribe"); len(wire) > 0 {
 		_ = nl.WriteOnly(wire) // if it can't be written, the link is gone
 	}
-	l.Close(link.ErrDraining)
+	s.l.Close(link.ErrDraining)
 	return nil
 }
 
 // handTo makes next take over from s; the turn is held.
-func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*relay, error) {
+func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, origin *core) (*relay, error) {
 	p := s.p
 	r := &relay{from: s, to: next, marker: markerPrefix + rand.Text(), done: make(chan struct{})}
 	wire := p.wireOfAll()
@@ -324,7 +337,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*rela
 		err = p.await(ctx, r, settled)
 	}
 	if err == nil {
-		err = s.mark(ctx, r)
+		err = s.mark(ctx, r, origin)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -334,7 +347,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*rela
 		// Keep to the old stream.
 		r.over = true
 		p.relay = nil
-		p.in.push(append(r.parts[0].after, r.parts[1].after...)...)
+		p.push(append(r.parts[0].after, r.parts[1].after...)...)
 		if !s.gone {
 			s.expect(r.confirmations("unsubscribe"))
 		}
@@ -343,7 +356,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link) (*rela
 		}
 		return r, err
 	default:
-		p.in.push(r.end()...)
+		p.push(r.end()...)
 	}
 	if !next.gone {
 		next.expect(r.confirmations("unsubscribe"))
@@ -382,7 +395,7 @@ func (r *relay) confirmations(verb string) (keys []string) {
 // has come on both. Where the user may not do that, both go on for a while, so that
 // what was under way when the new one was subscribed still comes on the old one. A
 // server that stalls is waited for until the handoff's deadline.
-func (s *stream) mark(ctx context.Context, r *relay) error {
+func (s *stream) mark(ctx context.Context, r *relay, origin *core) error {
 	p := s.p
 	p.mu.Lock()
 	isMarked := !r.unmarked
@@ -395,7 +408,7 @@ func (s *stream) mark(ctx context.Context, r *relay) error {
 		if err := p.await(ctx, r, settled); err != nil {
 			return err
 		}
-		isMarked = p.core.process(ctx, newPublish(r.marker)) == nil
+		isMarked = origin.process(ctx, newPublish(r.marker)) == nil
 	}
 	var late <-chan time.Time
 	if !isMarked {
