@@ -94,6 +94,7 @@ const (
 	// nothing should be in flight on the old links when they close.
 	fallbackShare = 10 // this part of the window before the deadline
 	maxFallback   = time.Second
+	minFallback   = 250 * time.Millisecond // or half of a window that is very short
 
 	closedMemory = 2 * time.Minute // a late opening is recognised as stale this long
 

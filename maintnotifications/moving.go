@@ -95,7 +95,7 @@ func (m *Machine) moving(l *link, n Notice) {
 	if op.mode == moveByDNS {
 		op.interval = min(max(left/pollShare, minPoll), maxPoll)
 		op.nextAsk = m.now
-		op.fallbackAt = op.deadline.Add(-min(left/fallbackShare, maxFallback))
+		op.fallbackAt = op.deadline.Add(-min(max(left/fallbackShare, minFallback), maxFallback, left/2))
 		if op.overdue {
 			op.fallbackAt = m.now.Add(op.interval)
 		}

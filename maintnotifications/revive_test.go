@@ -171,3 +171,28 @@ func TestFoundTargetThatRetiresToo(t *testing.T) {
 		}
 	}
 }
+
+// The configured address is tried early enough before the deadline, however short the
+// window is.
+func TestFallbackLeavesTime(t *testing.T) {
+	for window, want := range map[time.Duration]time.Duration{
+		300 * time.Millisecond: 150 * time.Millisecond, time.Second: 250 * time.Millisecond,
+		5 * time.Second: 500 * time.Millisecond, time.Minute: time.Second,
+	} {
+		m := NewMachine(MachineConfig{Addr: "db:6379", HandoffTimeout: 15 * time.Second})
+		start := time.Unix(1000, 0)
+		m.LinkUp(start, LinkInfo{ID: 1, Peer: "10.0.0.1:6379", Addr: "db:6379"})
+		m.Notice(start, 1, Notice{Kind: KindMoving, Seq: 1, Time: window, HasTime: true})
+		var at time.Duration
+		for now := start; at == 0 && now.Before(start.Add(window)); now = now.Add(10 * time.Millisecond) {
+			for _, act := range append(m.Tick(now), m.Resolved(now, []string{"10.0.0.1"}, nil)...) {
+				if act.Do == ActionHandoff {
+					at = now.Sub(start)
+				}
+			}
+		}
+		if at != window-want {
+			t.Errorf("window %v: the configured address is tried after %v, want %v", window, at, window-want)
+		}
+	}
+}
