@@ -131,7 +131,7 @@ func TestSubscriptionSurvivesHandoffs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := maintsim.Start(t, maintsim.Config{
-				Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Proxies: 3, Grace: 2 * time.Second,
+				Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Proxies: 3, Grace: 4 * time.Second,
 				TimeUnit: 50 * time.Millisecond,
 			})
 			client := newClient(t, &redis.Options{Addr: sim.Addr(), Logger: testLogger(t)})
