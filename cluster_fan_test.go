@@ -19,21 +19,6 @@ import (
 	"github.com/baton-go/redis/internal/realserver"
 )
 
-// eachClusterServer runs a test with a cluster of each server, of one with -short.
-func eachClusterServer(t *testing.T, replicas int, test func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster)) {
-	t.Helper()
-	servers := realserver.All()
-	if testing.Short() {
-		servers = servers[:1]
-	}
-	for _, server := range servers {
-		t.Run(server, func(t *testing.T) {
-			c, cl := startCluster(t, server, replicas)
-			test(t, c, cl)
-		})
-	}
-}
-
 // someKeys are keys of many slots, with their values, in the order of MSET.
 func someKeys(n int) (keys []string, pairs []any) {
 	for i := range n {
@@ -55,7 +40,7 @@ func want[T any](t *testing.T, what string, get func() (T, error), want T) {
 }
 
 func TestClusterCommandsForSeveralNodes(t *testing.T) {
-	eachClusterServer(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
+	onClusters(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
 		ctx := soon(t)
 		keys, pairs := someKeys(60)
 		want(t, "MSET", c.MSet(ctx, pairs...).Result, "OK")
@@ -171,7 +156,7 @@ func testClusterWithoutPolicies(t *testing.T, cl *realserver.Cluster) {
 
 // The parts of a split command follow slots that the client does not know to have moved.
 func TestClusterSplitFollowsSlots(t *testing.T) {
-	eachClusterServer(t, 0, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
+	onClusters(t, 0, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
 		ctx := soon(t)
 		keys, pairs := someKeys(300)
 		want(t, "MSET", c.MSet(ctx, pairs...).Result, "OK")
@@ -255,7 +240,7 @@ func TestClusterAnnouncesNewNodes(t *testing.T) {
 // Failovers by command change nothing of what is asked of all nodes, and what is changed at
 // several is changed once.
 func TestClusterFanThroughFailovers(t *testing.T) {
-	eachClusterServer(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
+	onClusters(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
 		ctx := soon(t)
 		keys, pairs := someKeys(60)
 		want(t, "MSET", c.MSet(ctx, pairs...).Result, "OK")

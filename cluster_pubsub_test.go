@@ -17,21 +17,6 @@ import (
 	"github.com/baton-go/redis/internal/realserver"
 )
 
-// onClusters runs a test on each server, or on one.
-func onClusters(t *testing.T, replicas int, test func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster)) {
-	t.Helper()
-	servers := realserver.All()
-	if testing.Short() {
-		servers = servers[:1]
-	}
-	for _, server := range servers {
-		t.Run(server, func(t *testing.T) {
-			c, cl := startCluster(t, server, replicas)
-			test(t, c, cl)
-		})
-	}
-}
-
 // wantAll receives events that come in any order.
 func wantAll(t *testing.T, ps *redis.PubSub, want ...string) {
 	t.Helper()

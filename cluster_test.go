@@ -12,16 +12,29 @@ import (
 
 	redis "github.com/baton-go/redis"
 	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintsim"
 )
 
-// clusterServers are the servers to make clusters of: all, or one where time is short.
+// clusterServers are the servers to make clusters of: all, or one where time is short or
+// the race detector is on, to which all are alike.
 func clusterServers() []string {
-	if testing.Short() {
+	if testing.Short() || invariants.Enabled {
 		return []string{realserver.Redis8}
 	}
 	return realserver.All()
+}
+
+// onClusters runs a test with a cluster of each server.
+func onClusters(t *testing.T, replicas int, test func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster)) {
+	t.Helper()
+	for _, server := range clusterServers() {
+		t.Run(server, func(t *testing.T) {
+			c, cl := startCluster(t, server, replicas)
+			test(t, c, cl)
+		})
+	}
 }
 
 // startCluster starts real nodes and a client of them.
