@@ -106,16 +106,7 @@ func (c *clusterCore) conclude(ctx context.Context, t *clusterTries, b *baseCmd,
 	if err == nil {
 		return b.err // the server's answer
 	}
-	b.err = err
-	if e, ok := err.(*link.Error); ok { //nolint:errorlint // lanes and links give it unwrapped
-		n := *e
-		n.Command = b.Name()
-		n.Attempts = 1 + t.sent + t.idle + t.redirects
-		if cause := context.Cause(ctx); cause != nil && !errors.Is(n.Err, cause) && n.Delivery == NotSent {
-			n.Err = fmt.Errorf("%w; before that: %w", cause, n.Err)
-		}
-		b.err = &n
-	}
+	b.err = namedAt(ctx, b, err, "", 1+t.sent+t.idle+t.redirects)
 	return b.err
 }
 
@@ -201,7 +192,7 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 	c.refreshSoon()
 	switch {
 	case e.Delivery == NotSent:
-		return c.hold(t)
+		return t.hold(c.base.PoolTimeout)
 	case !b.isIdempotent(), t.sent >= c.base.MaxRetries:
 		return 0, false
 	}
@@ -230,17 +221,7 @@ func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode)
 	if !IsTryAgainError(answer) {
 		c.refreshSoon()
 	}
-	return c.hold(t)
-}
-
-// hold lets a command wait that was certainly not executed, for PoolTimeout in all.
-func (c *clusterCore) hold(t *clusterTries) (pause time.Duration, again bool) {
-	if time.Since(t.began) >= c.base.PoolTimeout {
-		return 0, false
-	}
-	t.idle++
-	d := min(shortestHold<<min(t.idle-1, 5), longestHold)
-	return d/2 + rand.N(d/2), true //nolint:gosec // jitter, no secret
+	return t.hold(c.base.PoolTimeout)
 }
 
 //------------------------------------------------------------------------------

@@ -21,19 +21,13 @@ import (
 // repeated as far as it is published at the node that has the slot of the first channel.
 func (c *ClusterClient) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
-	if len(channels) > 0 {
-		_ = p.Subscribe(ctx, channels...)
-	}
-	return p
+	return p.begin(ctx, p.Subscribe, channels)
 }
 
 // PSubscribe subscribes to patterns.
 func (c *ClusterClient) PSubscribe(ctx context.Context, patterns ...string) *PubSub {
 	p := c.newPubSub()
-	if len(patterns) > 0 {
-		_ = p.PSubscribe(ctx, patterns...)
-	}
-	return p
+	return p.begin(ctx, p.PSubscribe, patterns)
 }
 
 // SSubscribe subscribes to shard channels, of any slots, each at a node that has its slot.
@@ -42,10 +36,7 @@ func (c *ClusterClient) PSubscribe(ctx context.Context, patterns ...string) *Pub
 // that at the new node begins with an "ssubscribe". Counts are those of one node.
 func (c *ClusterClient) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
-	if len(channels) > 0 {
-		_ = p.SSubscribe(ctx, channels...)
-	}
-	return p
+	return p.begin(ctx, p.SSubscribe, channels)
 }
 
 func (c *clusterCore) newPubSub() *PubSub {

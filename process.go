@@ -139,15 +139,21 @@ type tries struct {
 // named completes an error with the command, the endpoint and the number of attempts,
 // and with the end of the context, where that is why there were no more.
 func (c *core) named(ctx context.Context, t *tries, b *baseCmd, err error) error {
+	return namedAt(ctx, b, err, c.opt.Addr, 1+t.sent+t.idle)
+}
+
+// namedAt is named with the endpoint that counts where the error names none, and the
+// number of attempts.
+func namedAt(ctx context.Context, b *baseCmd, err error, endpoint string, attempts int) error {
 	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
 	if !ok {
 		return err // the server's answer
 	}
 	n := *e
 	n.Command = b.Name()
-	n.Attempts = 1 + t.sent + t.idle
+	n.Attempts = attempts
 	if n.Endpoint == "" {
-		n.Endpoint = c.opt.Addr
+		n.Endpoint = endpoint
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(n.Err, cause) && n.Delivery == NotSent {
 		n.Err = fmt.Errorf("%w; before that: %w", cause, n.Err)
@@ -178,11 +184,11 @@ func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (paus
 		if !c.waitsFor(e) {
 			return 0, false
 		}
-		return c.hold(t)
+		return t.hold(c.opt.PoolTimeout)
 	case ok && !b.isIdempotent(), !ok && !notReady(err):
 		return 0, false
 	case !ok && c.opt.MaxRetries >= 0 && c.willBeReady(err):
-		return c.hold(t)
+		return t.hold(c.opt.PoolTimeout)
 	case t.sent >= c.opt.MaxRetries:
 		return 0, false
 	}
@@ -190,9 +196,9 @@ func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (paus
 	return c.opt.backoff(t.sent - 1), true
 }
 
-// hold lets a command wait that was certainly not executed, for PoolTimeout in all.
-func (c *core) hold(t *tries) (pause time.Duration, again bool) {
-	if time.Since(t.began) >= c.opt.PoolTimeout {
+// hold lets a command wait that was certainly not executed, for so long in all.
+func (t *tries) hold(longest time.Duration) (pause time.Duration, again bool) {
+	if time.Since(t.began) >= longest {
 		return 0, false
 	}
 	t.idle++

@@ -116,8 +116,14 @@ func (c *core) reach(_ context.Context, open func(at *core) (*link.Link, error))
 // is met again by Receive.
 func (c *Client) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
-	if len(channels) > 0 {
-		_ = p.Subscribe(ctx, channels...)
+	return p.begin(ctx, p.Subscribe, channels)
+}
+
+// begin subscribes with what a client was given, if anything; an error is met again by
+// Receive.
+func (p *PubSub) begin(ctx context.Context, subscribe func(context.Context, ...string) error, names []string) *PubSub {
+	if len(names) > 0 {
+		_ = subscribe(ctx, names...)
 	}
 	return p
 }
@@ -125,19 +131,13 @@ func (c *Client) Subscribe(ctx context.Context, channels ...string) *PubSub {
 // PSubscribe subscribes to patterns.
 func (c *Client) PSubscribe(ctx context.Context, patterns ...string) *PubSub {
 	p := c.newPubSub()
-	if len(patterns) > 0 {
-		_ = p.PSubscribe(ctx, patterns...)
-	}
-	return p
+	return p.begin(ctx, p.PSubscribe, patterns)
 }
 
 // SSubscribe subscribes to shard channels. Since Redis 7.0.
 func (c *Client) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
-	if len(channels) > 0 {
-		_ = p.SSubscribe(ctx, channels...)
-	}
-	return p
+	return p.begin(ctx, p.SSubscribe, channels)
 }
 
 // Subscribe subscribes to more channels. It returns when the command is written;
