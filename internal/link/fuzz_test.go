@@ -3,8 +3,10 @@ package link
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/baton-go/redis/internal/resp"
 )
@@ -19,6 +21,7 @@ func FuzzReplies(f *testing.F) {
 	} {
 		f.Add([]byte(s), uint16(len(s)/2))
 	}
+	f.Add([]byte(strings.Repeat("+\r\n", 7)), uint16(12)) // unasked for, while nobody reads
 	f.Fuzz(func(t *testing.T, data []byte, cut uint16) {
 		if len(data) > 1<<16 {
 			return
@@ -37,6 +40,7 @@ func FuzzReplies(f *testing.F) {
 			if l.Alive() { // else the first piece was enough
 				srv.Reply(string(data[at:]))
 			}
+			time.Sleep(2 * soloRest) // a link at rest is read again after so much
 			synctest.Wait()
 			if !l.Alive() != (broken || len(wanted) > 4) {
 				t.Errorf("alive %v: %v", l.Alive(), l.Err())

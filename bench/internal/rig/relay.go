@@ -21,7 +21,7 @@ type Relay struct {
 	mu     sync.Mutex // guards the fields below
 	closed bool
 	conns  map[net.Conn]struct{}
-	sent   int64         // bytes that clients have sent
+	sent   int64         // bytes that have come from clients
 	heard  chan struct{} // closed, and replaced, when sent grows
 	gate   chan struct{} // closed to let the server's words through; nil: they pass
 }
@@ -96,10 +96,10 @@ func (r *Relay) upstream(client, server net.Conn) {
 	for {
 		n, err := client.Read(buf)
 		if n > 0 {
+			r.count(n) // first: who has its reply must find its command counted
 			if _, err := server.Write(buf[:n]); err != nil {
 				return
 			}
-			r.count(n)
 		}
 		if err != nil {
 			return
