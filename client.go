@@ -29,8 +29,11 @@ type core struct {
 	opt     *Options // with defaults; immutable
 	invalid error    // what is wrong with the options: every command fails with it
 	client  *Client  // the one that was made with it; immutable
+	// failover says who knows where the server is; nil: it is at opt.Addr. Immutable.
+	failover *FailoverOptions
 	ep      *endpoint.Endpoint
 	manager *maintnotifications.Manager // nil: the options are invalid
+	watch   *sentinels                  // nil: the address is known
 
 	dialHooks *hooks                                          // of the client that was made first
 	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does
@@ -48,7 +51,13 @@ func NewClient(opt *Options) *Client {
 	if opt == nil {
 		panic("redis: NewClient needs Options")
 	}
-	c := &Client{core: &core{opt: opt.withDefaults(), subs: make(map[*PubSub]struct{})}}
+	return newClient(opt, nil)
+}
+
+// newClient is NewClient for a server whose address is told by sentinels, if there is
+// failover.
+func newClient(opt *Options, failover *FailoverOptions) *Client {
+	c := &Client{core: &core{opt: opt.withDefaults(), failover: failover, subs: make(map[*PubSub]struct{})}}
 	c.core.client, c.dialHooks = c, &c.hooks
 	c.hooks.init(chain{
 		dial:     c.opt.Dialer,
@@ -64,7 +73,7 @@ func NewClient(opt *Options) *Client {
 // open makes the endpoint.
 func (c *core) open() {
 	opt := c.opt
-	if c.invalid = opt.validate(); c.invalid != nil {
+	if c.invalid = opt.validate(c.failover); c.invalid != nil {
 		return
 	}
 	c.manager = newMaintManager(opt)
@@ -107,6 +116,10 @@ func (c *core) open() {
 			defer cn.detach()
 			return opt.OnConnect(ctx, cn)
 		}
+	}
+	if f := c.failover; f != nil {
+		c.watch = newSentinels(f, func(from, to string) { c.ep.Moved(from, to) })
+		cfg.Addr, cfg.Locate, cfg.PrimaryOnly = f.MasterName, c.watch.locate, !f.ReplicaOnly
 	}
 	c.ep = endpoint.New(cfg)
 }
@@ -179,7 +192,7 @@ func (c *Client) NodeAddress() string { return c.opt.NodeAddress }
 func (c *Client) WithTimeout(timeout time.Duration) *Client {
 	opt := *c.opt
 	opt.ReadTimeout, opt.WriteTimeout = timeout, timeout
-	d := &Client{core: &core{opt: &opt, subs: make(map[*PubSub]struct{})}}
+	d := &Client{core: &core{opt: &opt, failover: c.failover, subs: make(map[*PubSub]struct{})}}
 	d.core.client, d.dialHooks = d, &d.hooks
 	d.hooks.init(chain{
 		dial: opt.Dialer, process: d.core.process, pipeline: d.core.processPipeline, tx: d.core.processTx,
@@ -224,6 +237,9 @@ func (c *Client) Close() error {
 	}
 	if c.ep != nil {
 		c.ep.Close()
+	}
+	if c.watch != nil {
+		c.watch.close()
 	}
 	if c.manager != nil {
 		return c.manager.Close()

@@ -173,7 +173,7 @@ func (opt *ClusterOptions) validate() error {
 	if opt.MaxRedirects < -1 {
 		errs = append(errs, fmt.Errorf("redis: options: MaxRedirects %d is less than -1", opt.MaxRedirects))
 	}
-	if err := opt.node("localhost:6379").withDefaults().validate(); err != nil {
+	if err := opt.node("localhost:6379").withDefaults().validate(nil); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -40,6 +40,11 @@ func newDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 		if err != nil || config == nil {
 			return nc, err
 		}
+		config := config
+		if config.ServerName == "" { // no host is configured: sentinels have told this one
+			config = config.Clone()
+			config.ServerName, _, _ = net.SplitHostPort(addr)
+		}
 		t := tls.Client(link.Gate(nc), config)
 		if err := t.HandshakeContext(ctx); err != nil {
 			_ = nc.Close()

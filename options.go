@@ -234,6 +234,11 @@ func (opt *Options) withDefaults() *Options {
 	return &o
 }
 
+// maintDisabled is for clients that ask for no notifications.
+func maintDisabled() *maintnotifications.Config {
+	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}
+
 func orDefault[T comparable](v *T, def T) {
 	var zero T
 	if *v == zero {
@@ -241,14 +246,17 @@ func orDefault[T comparable](v *T, def T) {
 	}
 }
 
-// validate tells every problem of options that have their defaults.
-func (opt *Options) validate() error {
+// validate tells every problem of options that have their defaults, and of those that
+// say who knows the address; nil: Addr is it.
+func (opt *Options) validate(failover *FailoverOptions) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("redis: options: "+format, args...)) }
 	if opt.Network != "tcp" && opt.Network != "tcp4" && opt.Network != "tcp6" && opt.Network != "unix" {
 		bad("Network %q is neither tcp nor unix", opt.Network)
 	}
-	if strings.HasPrefix(opt.Network, "tcp") {
+	if failover != nil {
+		errs = append(errs, failover.validate()...)
+	} else if strings.HasPrefix(opt.Network, "tcp") {
 		if _, _, err := net.SplitHostPort(opt.Addr); err != nil {
 			bad("Addr %q is not host:port: %v", opt.Addr, err)
 		}

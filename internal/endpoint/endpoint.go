@@ -33,6 +33,11 @@ type Config struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Resolver finds out whether the addresses of Addr's host have changed.
 	Resolver Resolver
+	// Locate finds out where the server is, "host:port", for each dial; Addr is then a
+	// name and no address. nil: it is at Addr.
+	Locate func(ctx context.Context) (string, error)
+	// PrimaryOnly refuses links to what Locate has given if it calls itself a replica.
+	PrimaryOnly bool
 	// Handshake gives what to tell the server; it is called for each link, so that
 	// credentials may change.
 	Handshake func(ctx context.Context) (link.Handshake, error)
@@ -101,6 +106,8 @@ type Endpoint struct {
 	resting  int         // workers without one
 	dnsTimer *time.Timer // nil: never set
 	dnsSet   bool        // it is set
+
+	locatedAt time.Time // when relocate asked last
 
 	wake chan struct{} // to resting workers; never closed
 

@@ -15,7 +15,7 @@ type event struct {
 	kind       eventKind
 	link       uint64
 	l          *link.Link // eventNotice, eventPush
-	peer, addr string     // eventUp
+	peer, addr string     // eventUp; eventMoved: from and to
 	args       []any      // eventNotice, eventPush
 	op         maintnotifications.OpKey
 	addrs      []string // eventResolved, eventDNS
@@ -34,6 +34,7 @@ const (
 	eventResolved                  // the host was looked up
 	eventSuspect                   // a server seems not to be what it was
 	eventDNS                       // the host was looked up to see whether links are left behind
+	eventMoved                     // the server is elsewhere
 	eventTick                      // the time the machine asked for has come
 )
 
@@ -95,6 +96,8 @@ func (e *Endpoint) step(ev *event) []maintnotifications.Action {
 		return e.suspect(at, ev)
 	case eventDNS:
 		return e.seen(at, ev)
+	case eventMoved:
+		return e.moved(at, ev.peer, ev.addr)
 	case eventTick:
 		return e.machine.Tick(at)
 	}
@@ -182,7 +185,7 @@ func (e *Endpoint) entry(id uint64) *entry {
 func (e *Endpoint) arm() {
 	at := time.Now()
 	targets := e.machine.DialTargets(at)
-	if len(targets) == 1 && targets[0] == e.cfg.Addr {
+	if e.cfg.Locate != nil || len(targets) == 1 && targets[0] == e.cfg.Addr {
 		e.targets.Store(nil)
 	} else {
 		e.targets.Store(&targets)

@@ -81,7 +81,7 @@ func (e *Endpoint) openAt(ctx context.Context, u use, targets []string) (*link.L
 // endpoint.
 func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link, error) {
 	began := time.Now()
-	nc, err := e.dial(ctx, addr)
+	addr, nc, err := e.dial(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,10 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	if err != nil {
 		e.noteCut(began, err)
 		return nil, err
+	}
+	if e.cfg.Locate != nil && e.cfg.PrimaryOnly && isReplica(l.Info()) {
+		l.Close(errReplica) // never started, so nothing is left
+		return nil, errReplica
 	}
 	e.remember(l.Info(), h)
 	if !e.register(u.entry(l)) {
@@ -132,11 +136,19 @@ func (e *Endpoint) shake(ctx context.Context, nc net.Conn, cfg link.Config, h li
 	return link.Open(ctx, nc, cfg, h)
 }
 
-func (e *Endpoint) dial(ctx context.Context, addr string) (net.Conn, error) {
+// dial opens a socket, and tells to which address: another one than addr where the
+// endpoint has to be located.
+func (e *Endpoint) dial(ctx context.Context, addr string) (string, net.Conn, error) {
 	if d := e.cfg.DialTimeout; d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, &dialTimeout{d})
 		defer cancel()
+	}
+	if e.cfg.Locate != nil && addr == e.cfg.Addr {
+		var err error
+		if addr, err = e.locate(ctx); err != nil {
+			return addr, nil, err
+		}
 	}
 	nc, err := e.cfg.Dial(ctx, e.cfg.Network, addr)
 	if err != nil && ctx.Err() != nil {
@@ -144,7 +156,7 @@ func (e *Endpoint) dial(ctx context.Context, addr string) (net.Conn, error) {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
 	}
-	return nc, err
+	return addr, nc, err
 }
 
 // dialTimeout is the cause of a dial that took longer than DialTimeout.

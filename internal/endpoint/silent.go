@@ -52,8 +52,12 @@ func (e *Endpoint) Demoted(l *link.Link) {
 		return
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cfg.Locate != nil {
+		e.relocate()
+		return
+	}
 	e.post(event{kind: eventSuspect, link: l.ID(), l: l, reason: "READONLY"})
-	e.mu.Unlock()
 }
 
 // WasPrimary tells whether a server of the endpoint has called itself a primary, or
@@ -62,10 +66,13 @@ func (e *Endpoint) WasPrimary() bool { return e.wasPrimary.Load() }
 
 // noteRole remembers what a new link's server is.
 func (e *Endpoint) noteRole(info link.Info) {
-	if info.Role == "" || info.Role == "master" {
+	if !isReplica(info) {
 		e.wasPrimary.Store(true)
 	}
 }
+
+// isReplica tells whether a server has called itself one.
+func isReplica(info link.Info) bool { return info.Role != "" && info.Role != "master" }
 
 // suspect makes a notice of a suspicion, unless there was one lately. Only the owner
 // calls it.
