@@ -262,6 +262,19 @@ type PoolStats struct {
 	PendingRequests uint32 // waiting for a connection now
 }
 
+// add adds the numbers of another client.
+func (s *PoolStats) add(o *PoolStats) {
+	s.Hits += o.Hits
+	s.Misses += o.Misses
+	s.Timeouts += o.Timeouts
+	s.WaitCount += o.WaitCount
+	s.WaitDurationNs += o.WaitDurationNs
+	s.TotalConns += o.TotalConns
+	s.IdleConns += o.IdleConns
+	s.StaleConns += o.StaleConns
+	s.PendingRequests += o.PendingRequests
+}
+
 // PoolStats counts the client's connections.
 func (c *Client) PoolStats() *PoolStats {
 	if c.ep == nil {

@@ -18,14 +18,17 @@ func Slot(key []byte) uint16 {
 // It is the CRC16 of the key modulo [Slots]. If the key has a '{' and a '}' behind
 // it, with something between the first '{' and the first '}' after that, only
 // this hash tag counts (cluster specification, "Hash tags").
-func SlotString(key string) uint16 {
+func SlotString(key string) uint16 { return crc16(Tag(key)) % Slots }
+
+// Tag returns the part of a key that decides where it is: its hash tag, or all of it.
+func Tag(key string) string {
 	if open := strings.IndexByte(key, '{'); open >= 0 {
 		tag := key[open+1:]
 		if end := strings.IndexByte(tag, '}'); end > 0 {
-			key = tag[:end]
+			return tag[:end]
 		}
 	}
-	return crc16(key) % Slots
+	return key
 }
 
 // polynomial is x^16 + x^12 + x^5 + 1. With initial value 0, no reflection and
