@@ -43,9 +43,14 @@ type doer interface {
 // of the server is in the command.
 func send(ctx context.Context, d doer, cmd Cmder) error {
 	b := cmd.base()
+	return sendWire(ctx, d, cmd, b.wire(), b.wait)
+}
+
+// sendWire is send with what to send, and how long the server may keep silent.
+func sendWire(ctx context.Context, d doer, cmd Cmder, wire []byte, patience time.Duration) error {
 	s := singles.Get().(*single)
 	s.cmd = cmd
-	_, err := d.Do(ctx, link.Request{Wire: b.wire(), Replies: 1, Sink: s, Patience: b.wait})
+	_, err := d.Do(ctx, link.Request{Wire: wire, Replies: 1, Sink: s, Patience: patience})
 	*s = single{}
 	singles.Put(s)
 	return err
@@ -87,8 +92,12 @@ func (c *core) admit(b *baseCmd) error {
 func (c *core) attempts(ctx context.Context, cmd Cmder) error {
 	b := cmd.base()
 	var t tries
+	var began time.Time
+	if b.lane == laneExclusive {
+		began = time.Now()
+	}
 	for {
-		err := c.sendOnce(ctx, cmd)
+		err := c.sendFrom(ctx, cmd, began)
 		if err == nil && (b.err == nil || !notReady(b.err)) {
 			return b.err
 		}
@@ -114,19 +123,21 @@ func (c *core) ended(ctx context.Context) error {
 
 // sendOnce sends a command on the lane that it needs.
 func (c *core) sendOnce(ctx context.Context, cmd Cmder) error {
+	return c.sendFrom(ctx, cmd, time.Time{})
+}
+
+// sendFrom is sendOnce for a caller who began to wait at began; zero: now.
+func (c *core) sendFrom(ctx context.Context, cmd Cmder, began time.Time) error {
 	if err := c.ended(ctx); err != nil {
 		return err
 	}
 	if cmd.base().lane == laneShared {
 		return send(ctx, c.ep.Lane(), cmd)
 	}
-	lease, err := c.ep.Pool().Get(ctx)
-	if err != nil {
-		return err
+	if began.IsZero() {
+		began = time.Now()
 	}
-	err = send(ctx, lease.Link, cmd)
-	c.ep.Pool().Put(lease, err == nil)
-	return err
+	return c.sendBlocking(ctx, cmd, began)
 }
 
 // tries is what judge remembers of a command.

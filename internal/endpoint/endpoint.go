@@ -109,6 +109,8 @@ type Endpoint struct {
 
 	locatedAt time.Time // when relocate asked last
 
+	toUnblock map[string][]*Blocked // by the address that is asked; there as long as somebody asks
+
 	wake chan struct{} // to resting workers; never closed
 
 	// The owner's.
@@ -126,6 +128,9 @@ type entry struct {
 	gone   func()                          // it has died
 	pooled bool                            // it is one of the pool's
 	age    *ageing                         // of the shared lane's link; set before it is registered
+
+	left    bool     // a lent link that is taken out of use; guarded by Endpoint.mu
+	blocked *Blocked // a command that waits on it; nil: none. Guarded by Endpoint.mu
 }
 
 // A mover replaces the entry's link by one to the first of targets that works, so
@@ -278,22 +283,23 @@ var errReplacementDied = errors.New("the new link has died before it could serve
 // pooledUse is for the links of the pool.
 func (e *Endpoint) pooledUse() use {
 	return use{lent: true, entry: func(l *link.Link) *entry {
-		return &entry{
-			l: l, pooled: true,
-			move: func(ctx context.Context, targets []string) error {
-				next, err := e.openFirst(ctx, e.pooledUse(), targets)
-				if err != nil {
-					return err
-				}
-				if !e.pool.Add(next) {
-					return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
-				}
-				e.pool.Retire(l)
-				return nil
-			},
-			retire: func() { e.pool.Retire(l) },
-			gone:   func() { e.pool.Dropped(l) },
+		en := &entry{l: l, pooled: true, gone: func() { e.pool.Dropped(l) }}
+		en.retire = func() {
+			e.pool.Retire(l)
+			e.leaveLent(en)
 		}
+		en.move = func(ctx context.Context, targets []string) error {
+			next, err := e.openFirst(ctx, e.pooledUse(), targets)
+			if err != nil {
+				return err
+			}
+			if !e.pool.Add(next) {
+				return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
+			}
+			en.retire()
+			return nil
+		}
+		return en
 	}}
 }
 

@@ -1,0 +1,235 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/baton-go/redis"
+	"github.com/baton-go/redis/internal/realserver"
+	"github.com/baton-go/redis/maintsim"
+)
+
+// startBlockable starts a simulated database in front of a real server, which can
+// unblock connections.
+func startBlockable(t *testing.T, server string, grace time.Duration) (*redis.Client, *redis.Client, *maintsim.Sim) {
+	t.Helper()
+	srv := realserver.Start(t, server)
+	sim := maintsim.Start(t, maintsim.Config{Backend: maintsim.Address(srv.Addr()), Grace: grace, Proxies: 3})
+	c := newClient(t, &redis.Options{Addr: sim.Addr(), Logger: testLogger(t)})
+	return c, newClient(t, &redis.Options{Addr: srv.Addr()}), sim
+}
+
+// blockingCall is a command that blocks, with what serves it.
+type blockingCall struct {
+	name  string
+	serve func(ctx context.Context, c *redis.Client) error
+	call  func(ctx context.Context, c *redis.Client, d time.Duration) (string, error)
+}
+
+func blockingCalls() []blockingCall {
+	push := func(ctx context.Context, c *redis.Client) error { return c.RPush(ctx, "q", "job").Err() }
+	add := func(ctx context.Context, c *redis.Client) error {
+		return c.ZAdd(ctx, "z", redis.Z{Score: 1, Member: "job"}).Err()
+	}
+	stream := func(ctx context.Context, c *redis.Client) error {
+		return c.XAdd(ctx, &redis.XAddArgs{Stream: "s", Values: []string{"k", "job"}}).Err()
+	}
+	read := func(all []redis.XStream, err error) (string, error) {
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(all[0].Messages[0].Values["k"]), nil
+	}
+	pop := func(kv []string, err error) (string, error) {
+		if err != nil {
+			return "", err
+		}
+		return kv[1], nil
+	}
+	return []blockingCall{
+		{"BLPOP", push, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			return pop(c.BLPop(ctx, d, "other", "q").Result())
+		}},
+		{"BRPOP", push, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			return pop(c.BRPop(ctx, d, "q").Result())
+		}},
+		{"BRPOPLPUSH", push, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			return c.BRPopLPush(ctx, "q", "to", d).Result()
+		}},
+		{"BLMOVE", push, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			return c.BLMove(ctx, "q", "to", "left", "right", d).Result()
+		}},
+		{"BLMPOP", push, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			_, vs, err := c.BLMPop(ctx, d, "left", 1, "q").Result()
+			if err != nil {
+				return "", err
+			}
+			return vs[0], nil
+		}},
+		{"BZPOPMIN", add, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			z, err := c.BZPopMin(ctx, d, "z").Result()
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(z.Member), nil
+		}},
+		{"BZMPOP", add, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			_, zs, err := c.BZMPop(ctx, d, "min", 1, "z").Result()
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(zs[0].Member), nil
+		}},
+		{"XREAD", stream, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			return read(c.XRead(ctx, &redis.XReadArgs{Streams: []string{"s", "0"}, Block: d}).Result())
+		}},
+		{"XREADGROUP", stream, func(ctx context.Context, c *redis.Client, d time.Duration) (string, error) {
+			err := c.XGroupCreateMkStream(ctx, "s", "group", "$").Err()
+			if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") {
+				return "", err
+			}
+			return read(c.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "group", Consumer: "c", Streams: []string{"s", ">"}, Block: d}).Result())
+		}},
+	}
+}
+
+// TestBlockedCommandsAreMoved: each command that blocks is on a new connection soon after
+// MOVING, long before the old one closes, and gets what comes then.
+func TestBlockedCommandsAreMoved(t *testing.T) {
+	for _, server := range sentinelServers() {
+		t.Run(server, func(t *testing.T) {
+			c, direct, sim := startBlockable(t, server, 600*time.Millisecond)
+			for _, b := range blockingCalls() {
+				t.Run(b.name, func(t *testing.T) {
+					ctx := soon(t)
+					if err := direct.FlushAll(ctx).Err(); err != nil {
+						t.Fatal(err)
+					}
+					type outcome struct {
+						val string
+						err error
+					}
+					got := make(chan outcome, 1)
+					go func() {
+						v, err := b.call(ctx, c, 20*time.Second)
+						got <- outcome{v, err}
+					}()
+					await(t, "a blocked connection", func() bool { return info(t, direct, "blocked_clients") == 1 })
+					moved := make(chan error, 1)
+					go func() { moved <- sim.Rebind(ctx) }()
+					// The rebind takes its grace; the wait is elsewhere long before that.
+					before := info(t, direct, "total_connections_received")
+					await(t, "new connections", func() bool { return info(t, direct, "total_connections_received") > before })
+					if err := <-moved; err != nil {
+						t.Fatal(err)
+					}
+					await(t, "a wait that has moved", func() bool { return info(t, direct, "blocked_clients") == 1 })
+					if err := b.serve(ctx, direct); err != nil {
+						t.Fatal(err)
+					}
+					if o := <-got; o.err != nil || o.val != "job" {
+						t.Errorf("got %q, %v", o.val, o.err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestBlockingTimeIsKept: a wait that was moved ends when it would have ended.
+func TestBlockingTimeIsKept(t *testing.T) {
+	c, _, sim := startBlockable(t, realserver.Redis8, 500*time.Millisecond)
+	ctx := soon(t)
+	if err := c.Ping(ctx).Err(); err != nil {
+		t.Fatal(err)
+	}
+	const wait = 3 * time.Second
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			began := time.Now()
+			err := c.BLPop(ctx, wait, "nothing").Err()
+			if took := time.Since(began); !errors.Is(err, redis.Nil) || took < wait-50*time.Millisecond || took > wait+2*time.Second {
+				t.Errorf("got %v after %v, want Nil after %v", err, took, wait)
+			}
+		})
+	}
+	for range 3 {
+		if err := sim.Rebind(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Wait()
+}
+
+// TestQueueAcrossMoves: everything pushed is served once while the endpoint moves again
+// and again.
+func TestQueueAcrossMoves(t *testing.T) {
+	c, direct, sim := startBlockable(t, realserver.Redis8, 300*time.Millisecond)
+	ctx := soon(t)
+	const poppers = 16
+	var mu sync.Mutex
+	served := map[string]int{}
+	var wg sync.WaitGroup
+	for range poppers {
+		wg.Go(func() {
+			for {
+				kv, err := c.BLPop(ctx, 0, "q").Result()
+				if err != nil {
+					t.Errorf("BLPOP: %v", err)
+					return
+				}
+				if kv[1] == "end" {
+					return
+				}
+				mu.Lock()
+				served[kv[1]]++
+				mu.Unlock()
+			}
+		})
+	}
+	moves := make(chan error, 1)
+	go func() {
+		for range 6 {
+			if err := sim.Rebind(ctx); err != nil {
+				moves <- err
+				return
+			}
+		}
+		moves <- nil
+	}()
+	pushed := 0
+	for moving := true; moving; pushed++ {
+		if err := direct.RPush(ctx, "q", strconv.Itoa(pushed)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-moves:
+			if err != nil {
+				t.Error(err)
+			}
+			moving = false
+		case <-time.After(time.Millisecond):
+		}
+	}
+	for range poppers {
+		if err := direct.RPush(ctx, "q", "end").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+	if len(served) != pushed {
+		t.Errorf("%d of %d elements were served", len(served), pushed)
+	}
+	for v, n := range served {
+		if n != 1 {
+			t.Errorf("%s was served %d times", v, n)
+		}
+	}
+	t.Logf("%d elements in 6 moves", pushed)
+}

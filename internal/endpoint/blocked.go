@@ -1,0 +1,192 @@
+package endpoint
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
+)
+
+// A command that blocks would keep its link from being handed over until the server ends
+// it. So the old server is asked, over a link of its own, to unblock the connection: the
+// command is answered, with what it waited for or with a null as if its time were up, and
+// its caller goes on over a new link with the time that is left.
+
+// Numbers of unblocking.
+const (
+	unblockTries = 25 // a command may be on its way still when its server is asked
+	unblockEvery = 20 * time.Millisecond
+)
+
+// Blocked is a command that waits on a lent link.
+type Blocked struct {
+	e     *Endpoint
+	l     *link.Link
+	moved bool // the link is being left; guarded by Endpoint.mu
+}
+
+// Block makes known that a command is about to wait on a lent link. It is nil where that
+// is being left already, or where nobody could end the wait: false and true.
+func (e *Endpoint) Block(l *link.Link) (b *Blocked, isFine bool) {
+	if l.Info().ConnID == 0 {
+		return nil, true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	en := e.links[l.ID()]
+	if en == nil || en.left {
+		return nil, false
+	}
+	en.blocked = &Blocked{e: e, l: l}
+	return en.blocked, true
+}
+
+// Done ends it, and tells whether the server may have been asked to.
+func (b *Blocked) Done() (moved bool) {
+	if b == nil {
+		return false
+	}
+	b.e.mu.Lock()
+	defer b.e.mu.Unlock()
+	if en := b.e.links[b.l.ID()]; en != nil && en.blocked == b {
+		en.blocked = nil
+	}
+	return b.moved
+}
+
+// waits tells whether the command still does.
+func (b *Blocked) waits() bool {
+	b.e.mu.Lock()
+	defer b.e.mu.Unlock()
+	en := b.e.links[b.l.ID()]
+	return en != nil && en.blocked == b
+}
+
+// leave ends the wait on a lent link that has been taken out of use.
+func (e *Endpoint) leaveLent(en *entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	en.left = true
+	b := en.blocked
+	if b == nil || b.moved || e.closed {
+		return
+	}
+	b.moved = true
+	addr := en.l.Peer()
+	if addr == "" {
+		addr = en.l.Endpoint()
+	}
+	if e.toUnblock == nil {
+		e.toUnblock = make(map[string][]*Blocked)
+	}
+	waiting, isBusy := e.toUnblock[addr]
+	e.toUnblock[addr] = append(waiting, b)
+	if !isBusy {
+		e.work.Go(func() { e.unblock(addr) })
+	}
+}
+
+// unblock asks the server at an address to end the waits there, until none is left.
+func (e *Endpoint) unblock(addr string) {
+	ctx, cancel := context.WithTimeout(e.run, max(e.cfg.Maint.HandoffTimeout, time.Second))
+	defer cancel()
+	l, err := e.openBeside(ctx, addr)
+	if err == nil {
+		defer func() {
+			l.Close(nil)
+			<-l.Gone()
+		}()
+	}
+	for {
+		e.mu.Lock()
+		all := e.toUnblock[addr]
+		if len(all) == 0 || err != nil {
+			delete(e.toUnblock, addr)
+			e.mu.Unlock()
+			break
+		}
+		e.toUnblock[addr] = []*Blocked{} // there, so that nobody else begins
+		e.mu.Unlock()
+		err = unblockAll(ctx, l, all)
+	}
+	if err != nil {
+		e.cfg.Logger.Debug("blocking commands stay on the connections that are being left, until these end", "endpoint", addr, "cause", err)
+	}
+}
+
+// unblockAll asks for each wait until it has ended, a number of times.
+func unblockAll(ctx context.Context, l *link.Link, all []*Blocked) error {
+	for range unblockTries {
+		var rest []*Blocked
+		for _, b := range all {
+			if !b.waits() {
+				continue
+			}
+			if err := ask(ctx, l, "CLIENT", "UNBLOCK", strconv.FormatInt(b.l.Info().ConnID, 10), "TIMEOUT"); err != nil {
+				return err
+			}
+			rest = append(rest, b)
+		}
+		if all = rest; len(all) == 0 {
+			return nil
+		}
+		pause := time.NewTimer(unblockEvery)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// openBeside opens a link that the endpoint does not count as one of its own.
+func (e *Endpoint) openBeside(ctx context.Context, addr string) (*link.Link, error) {
+	addr, nc, err := e.dial(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.cfg.Handshake(ctx)
+	if err != nil {
+		_ = nc.Close()
+		return nil, err
+	}
+	l, err := e.shake(ctx, nc, link.Config{
+		Endpoint: addr, Timeouts: e.timeouts, ReadBuffer: e.cfg.ReadBuffer, NoPolling: true, WatchContexts: true, Readers: &e.readers,
+	}, h)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		l.Close(link.ErrClosed) // never started, so nothing is left
+		return nil, link.ErrClosed
+	}
+	l.Start()
+	return l, nil
+}
+
+// ask sends a command whose reply counts only if it is an error.
+func ask(ctx context.Context, l *link.Link, args ...string) error {
+	wire := resp.AppendArrayLen(nil, len(args))
+	for _, a := range args {
+		wire = resp.AppendBulk(wire, a)
+	}
+	var got answer
+	if _, err := l.Do(ctx, link.Request{Wire: wire, Replies: 1, Sink: &got}); err != nil {
+		return err
+	}
+	return got.err
+}
+
+// answer takes a reply.
+type answer struct{ err error }
+
+func (a *answer) Reply(_ int, frame []byte) {
+	r := resp.NewReader(frame)
+	_, a.err = r.Any()
+}
