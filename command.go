@@ -52,6 +52,8 @@ type baseCmd struct {
 	count  int32  // arguments
 	keyPos int8
 	lane   laneKind
+	// oneIsList says that a reply that is no list is one of a single value; see jsonPath.
+	oneIsList bool
 	// wait is how long the server may keep silent beyond the read timeout because
 	// the command says so: 0 none, negative for ever.
 	wait time.Duration
@@ -436,6 +438,10 @@ func NewIntCmd(_ context.Context, args ...any) *IntCmd {
 func (c *IntCmd) Uint64() (uint64, error) { return uint64(c.val), c.err }
 
 func (c *IntCmd) readReply(r *resp.Reader) (err error) {
+	if c.oneIsList {
+		c.val, err = readSum(r)
+		return err
+	}
 	c.val, err = r.Int()
 	return err
 }

@@ -460,6 +460,7 @@ func subcommandRows() []keyRow {
 		{of: "memory", rule: second, names: "usage"},
 		{of: "debug", rule: second, names: "object"},
 		{of: "himport", rule: second, names: "set"},
+		{of: "json.debug", rule: second, names: "memory"},
 		{of: "memory", rule: keyRule{route: routePrimaries, merge: mergeAll}, names: "purge"},
 		{of: "script", rule: keyRule{route: routeNodes, merge: mergeAll}, names: "load flush"},
 		{of: "script", rule: keyRule{route: routePrimaries, merge: mergeAnd}, names: "exists"},

@@ -104,6 +104,7 @@ func keyLines() []keyLine {
 		{"json.get k $", "k", false},
 		{"json.mget a b $", "a b", false},
 		{"json.mset a $ 1 b $ 2", "a b", false},
+		{"json.debug memory k $", "k", false},
 		{"ft.search i q", "", false},
 		{"nobody.knows k", "k", false},
 		{"nobodyknows", "", false},

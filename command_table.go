@@ -58,8 +58,11 @@ func (c *baseCmd) isIdempotent() bool {
 	if f&flagBlocking != 0 && f&flagRead == 0 {
 		return false
 	}
-	if c.Name() == "set" {
+	switch c.Name() {
+	case "set":
 		return !c.hasOption(3, "nx", "xx", "get", "ifeq", "ifne", "ifdeq", "ifdne")
+	case "json.set":
+		return !c.hasOption(4, "nx", "xx")
 	}
 	return f&(flagRead|flagIdempotent) != 0
 }
@@ -186,4 +189,10 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"cluster": flagSub, "cluster info": flagRead, "cluster nodes": flagRead, "cluster slots": flagRead,
 	"cluster shards": flagRead, "cluster keyslot": flagRead, "cluster countkeysinslot": flagRead,
 	"cluster getkeysinslot": flagRead, "cluster myid": flagRead, "cluster links": flagRead,
+
+	// JSON
+	"json.get": flagRead, "json.mget": flagRead, "json.type": flagRead, "json.resp": flagRead, "json.strlen": flagRead,
+	"json.objkeys": flagRead, "json.objlen": flagRead, "json.arrindex": flagRead, "json.arrlen": flagRead,
+	"json.debug": flagSub, "json.debug memory": flagRead,
+	"json.set": flagIdempotent, "json.mset": flagIdempotent, "json.merge": flagIdempotent,
 }

@@ -351,6 +351,10 @@ func (c *StringSliceCmd) ScanSlice(container any) error {
 }
 
 func (c *StringSliceCmd) readReply(r *resp.Reader) (err error) {
+	if c.oneIsList {
+		c.val, err = readMatches(r, readStringOrEmpty)
+		return err
+	}
 	c.val, err = readSlice(r, readStringOrEmpty)
 	return err
 }
@@ -366,6 +370,10 @@ func NewIntSliceCmd(_ context.Context, args ...any) *IntSliceCmd {
 }
 
 func (c *IntSliceCmd) readReply(r *resp.Reader) (err error) {
+	if c.oneIsList {
+		c.val, err = readMatches(r, readIntOrZero)
+		return err
+	}
 	c.val, err = readSlice(r, readInt)
 	return err
 }

@@ -61,6 +61,7 @@ type Cmdable interface {
 	StreamCmdable
 	ScriptingFunctionsCmdable
 	PubSubCmdable
+	JSONCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

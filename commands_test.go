@@ -55,7 +55,16 @@ func commandCases() []commandCase {
 		stringCases(), stringCondCases(), genericCases(), bitmapCases(), hashCases(), hashTTLCases(), listCases(),
 		setCases(), zsetCases(), zsetRangeCases(), scriptCases(), pubSubCases(), serverCases(), clientCases(),
 		streamCases(), streamGroupCases(), streamInfoCases(), geoCases(),
+		inModule(jsonCases()), inModule(jsonPathCases()),
 	)
+}
+
+// inModule marks cases of commands of a module, which no server that is tested with has.
+func inModule(cases []commandCase) []commandCase {
+	for i := range cases {
+		cases[i].unfit = true
+	}
+	return cases
 }
 
 // captured is a command as it was given to the client.
