@@ -494,8 +494,9 @@ func moduleRows() []keyRow {
 		{rule: keyRule{place: keysRange, first: 1, last: -2}, names: "json.mget"},
 		{rule: keyRule{place: keysRange, first: 1, last: -1, step: 3}, names: "json.mset ts.madd"},
 		{rule: keyRule{place: keysRange, first: 1, last: 2}, names: "ts.createrule ts.deleterule"},
+		{rule: keyRule{place: keysCounted, first: 1}, names: "ts.nrange ts.nrevrange"},
 		{rule: keyRule{place: keysStored}, names: "cms.merge tdigest.merge"},
-		{rule: keyRule{route: routeAny}, names: `ts.mget ts.mrange ts.mrevrange ts.queryindex
+		{rule: keyRule{route: routeAny}, names: `ts.mget ts.mrange ts.mrevrange ts.queryindex ts.querylabels
 			ft.create ft.search ft.aggregate ft.hybrid ft.dictadd ft.dictdump ft.dictdel ft.spellcheck ft.explain ft.explaincli
 			ft.aliasadd ft.aliasupdate ft.aliasdel ft.info ft.tagvals ft.syndump ft.synupdate ft.profile ft.alter
 			ft.dropindex ft._list ft.config`},

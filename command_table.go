@@ -91,8 +91,11 @@ func (c *baseCmd) classify() {
 	case f&flagSession != 0:
 		c.lane = laneSession
 	case f&flagBlocking != 0:
-		if name := c.Name(); (name == "xread" || name == "xreadgroup") && !c.hasOption(1, "block") {
-			return
+		switch c.Name() {
+		case "xread", "xreadgroup", "ts.read":
+			if !c.hasOption(1, "block") {
+				return
+			}
 		}
 		c.blocks(0)
 	}
@@ -195,4 +198,10 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"json.objkeys": flagRead, "json.objlen": flagRead, "json.arrindex": flagRead, "json.arrlen": flagRead,
 	"json.debug": flagSub, "json.debug memory": flagRead,
 	"json.set": flagIdempotent, "json.mset": flagIdempotent, "json.merge": flagIdempotent,
+
+	// time series
+	"ts.get": flagRead, "ts.mget": flagRead, "ts.range": flagRead, "ts.revrange": flagRead, "ts.mrange": flagRead,
+	"ts.mrevrange": flagRead, "ts.nrange": flagRead, "ts.nrevrange": flagRead, "ts.info": flagRead,
+	"ts.queryindex": flagRead, "ts.querylabels": flagRead,
+	"ts.read": flagBlocking | flagRead, "ts.alter": flagIdempotent,
 }

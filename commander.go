@@ -62,6 +62,7 @@ type Cmdable interface {
 	ScriptingFunctionsCmdable
 	PubSubCmdable
 	JSONCmdable
+	TimeseriesCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

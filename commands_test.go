@@ -55,7 +55,7 @@ func commandCases() []commandCase {
 		stringCases(), stringCondCases(), genericCases(), bitmapCases(), hashCases(), hashTTLCases(), listCases(),
 		setCases(), zsetCases(), zsetRangeCases(), scriptCases(), pubSubCases(), serverCases(), clientCases(),
 		streamCases(), streamGroupCases(), streamInfoCases(), geoCases(),
-		inModule(jsonCases()), inModule(jsonPathCases()),
+		inModule(jsonCases()), inModule(jsonPathCases()), inModule(timeseriesCases()), inModule(timeseriesRangeCases()),
 	)
 }
 
@@ -169,7 +169,7 @@ func TestCommandsEncode(t *testing.T) {
 				t.Errorf("Name is %q, want %q", got, want[0])
 			}
 			blocks := cmd.base().flags()&flagBlocking != 0
-			if strings.HasPrefix(cmd.Name(), "xread") && !slices.Contains(want, "block") {
+			if strings.HasSuffix(strings.TrimSuffix(cmd.Name(), "group"), "read") && !cmd.base().hasOption(1, "block") {
 				blocks = false
 			}
 			if got := cmd.base().lane == laneExclusive; got != blocks && cmd.Name() != "migrate" {
