@@ -110,6 +110,8 @@ func keyLines() []keyLine {
 		{"ts.nrevrange 3 a b - +", "a b -", false},
 		{"ts.querylabels VALUES k", "", false},
 		{"ts.read k 0", "k", false},
+		{"cms.merge d 2 a b WEIGHTS 1 1", "d a b", false},
+		{"tdigest.merge d 1 a OVERRIDE", "d a", false},
 		{"ft.search i q", "", false},
 		{"nobody.knows k", "k", false},
 		{"nobodyknows", "", false},

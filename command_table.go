@@ -204,4 +204,13 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"ts.mrevrange": flagRead, "ts.nrange": flagRead, "ts.nrevrange": flagRead, "ts.info": flagRead,
 	"ts.queryindex": flagRead, "ts.querylabels": flagRead,
 	"ts.read": flagBlocking | flagRead, "ts.alter": flagIdempotent,
+
+	// filters and sketches
+	"bf.exists": flagRead, "bf.mexists": flagRead, "bf.card": flagRead, "bf.info": flagRead, "bf.scandump": flagRead,
+	"cf.exists": flagRead, "cf.mexists": flagRead, "cf.count": flagRead, "cf.info": flagRead, "cf.scandump": flagRead,
+	"cms.query": flagRead, "cms.info": flagRead,
+	"topk.query": flagRead, "topk.count": flagRead, "topk.list": flagRead, "topk.info": flagRead,
+	"tdigest.min": flagRead, "tdigest.max": flagRead, "tdigest.quantile": flagRead, "tdigest.cdf": flagRead,
+	"tdigest.rank": flagRead, "tdigest.revrank": flagRead, "tdigest.byrank": flagRead, "tdigest.byrevrank": flagRead,
+	"tdigest.trimmed_mean": flagRead, "tdigest.info": flagRead, "tdigest.reset": flagIdempotent,
 }

@@ -63,6 +63,7 @@ type Cmdable interface {
 	PubSubCmdable
 	JSONCmdable
 	TimeseriesCmdable
+	ProbabilisticCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

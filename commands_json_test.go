@@ -29,8 +29,8 @@ func frameMap(v ...string) string   { return fmt.Sprintf("%%%d\r\n", len(v)/2) +
 func framesOf(s ...string) []string { return mapped(s, frameBulk) }
 func frameInts(n ...int64) string   { return frameList(mapped(n, frameInt)...) }
 func frameBulks(s ...string) string { return frameList(framesOf(s...)...) }
-func mapped[T any](v []T, f func(T) string) []string {
-	list := make([]string, len(v))
+func mapped[T, U any](v []T, f func(T) U) []U {
+	list := make([]U, len(v))
 	for i := range v {
 		list[i] = f(v[i])
 	}

@@ -56,6 +56,7 @@ func commandCases() []commandCase {
 		setCases(), zsetCases(), zsetRangeCases(), scriptCases(), pubSubCases(), serverCases(), clientCases(),
 		streamCases(), streamGroupCases(), streamInfoCases(), geoCases(),
 		inModule(jsonCases()), inModule(jsonPathCases()), inModule(timeseriesCases()), inModule(timeseriesRangeCases()),
+		inModule(bloomCases()), inModule(cuckooCases()), inModule(sketchCases()), inModule(tdigestCases()),
 	)
 }
 
