@@ -213,4 +213,8 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"tdigest.min": flagRead, "tdigest.max": flagRead, "tdigest.quantile": flagRead, "tdigest.cdf": flagRead,
 	"tdigest.rank": flagRead, "tdigest.revrank": flagRead, "tdigest.byrank": flagRead, "tdigest.byrevrank": flagRead,
 	"tdigest.trimmed_mean": flagRead, "tdigest.info": flagRead, "tdigest.reset": flagIdempotent,
+
+	// vector sets
+	"vcard": flagRead, "vdim": flagRead, "vemb": flagRead, "vgetattr": flagRead, "vinfo": flagRead, "vismember": flagRead,
+	"vlinks": flagRead, "vrandmember": flagRead, "vrange": flagRead, "vsim": flagRead, "vsetattr": flagIdempotent,
 }

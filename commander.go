@@ -64,6 +64,7 @@ type Cmdable interface {
 	JSONCmdable
 	TimeseriesCmdable
 	ProbabilisticCmdable
+	VectorSetCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

@@ -57,6 +57,7 @@ func commandCases() []commandCase {
 		streamCases(), streamGroupCases(), streamInfoCases(), geoCases(),
 		inModule(jsonCases()), inModule(jsonPathCases()), inModule(timeseriesCases()), inModule(timeseriesRangeCases()),
 		inModule(bloomCases()), inModule(cuckooCases()), inModule(sketchCases()), inModule(tdigestCases()),
+		vectorCases(), vectorSearchCases(),
 	)
 }
 
