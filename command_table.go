@@ -188,7 +188,7 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"latency": flagSub, "latency latest": flagRead, "latency history": flagRead,
 	"slowlog": flagSub, "slowlog get": flagRead, "slowlog len": flagRead,
 	"acl": flagSub, "acl whoami": flagRead, "acl list": flagRead, "acl users": flagRead, "acl getuser": flagRead,
-	"acl cat": flagRead, "acl log": flagRead, "acl dryrun": flagRead,
+	"acl cat": flagRead, "acl log": flagRead, "acl dryrun": flagRead, "acl genpass": flagRead,
 	"cluster": flagSub, "cluster info": flagRead, "cluster nodes": flagRead, "cluster slots": flagRead,
 	"cluster shards": flagRead, "cluster keyslot": flagRead, "cluster countkeysinslot": flagRead,
 	"cluster getkeysinslot": flagRead, "cluster myid": flagRead, "cluster links": flagRead,

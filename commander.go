@@ -65,6 +65,7 @@ type Cmdable interface {
 	TimeseriesCmdable
 	ProbabilisticCmdable
 	VectorSetCmdable
+	ACLCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

@@ -259,24 +259,28 @@ func NewClientInfoCmd(_ context.Context, args ...any) *ClientInfoCmd {
 	return c
 }
 
-func (c *ClientInfoCmd) readReply(r *resp.Reader) error {
-	c.val = nil
+func (c *ClientInfoCmd) readReply(r *resp.Reader) (err error) {
+	c.val, err = readClientInfo(r)
+	return err
+}
+
+// readClientInfo reads a line about a connection.
+func readClientInfo(r *resp.Reader) (*ClientInfo, error) {
 	line, err := r.String()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info := &ClientInfo{}
 	for field := range strings.FieldsSeq(line) {
 		name, val, ok := strings.Cut(field, "=")
 		if !ok {
-			return errors.New("a field of the connection without a value: " + strconv.Quote(field))
+			return nil, errors.New("a field of the connection without a value: " + strconv.Quote(field))
 		}
 		if err := info.set(name, val); err != nil {
-			return errors.New("a bad value of the connection: " + strconv.Quote(field))
+			return nil, errors.New("a bad value of the connection: " + strconv.Quote(field))
 		}
 	}
-	c.val = info
-	return nil
+	return info, nil
 }
 
 // set stores a field; one that is not known is left out.

@@ -47,21 +47,28 @@ func TestCommandsOnServers(t *testing.T) {
 			if testing.Short() && name != realserver.Redis8 {
 				t.Skip("short: one server only")
 			}
-			srv := realserver.Start(t, name)
+			addr, node := startBoth(t, name)
 			for _, protocol := range []int{2, 3} {
 				t.Run(fmt.Sprintf("RESP%d", protocol), func(t *testing.T) {
-					c := NewClient(&Options{Addr: srv.Addr(), Protocol: protocol})
+					c := NewClient(&Options{Addr: addr, Protocol: protocol})
 					defer c.Close()
+					nc := NewClient(&Options{Addr: node, Protocol: protocol})
+					defer nc.Close()
 					info, err := c.InfoMap(bg, "server").Result()
 					if err != nil {
 						t.Fatal(err)
 					}
 					called := 0
 					for _, tc := range commandCases() {
-						if tc.knows(info["Server"]) {
-							called++
-							t.Run(tc.name, func(t *testing.T) { callOnServer(t, c, tc) })
+						if !tc.knows(info["Server"]) {
+							continue
 						}
+						called++
+						on := c
+						if tc.cluster {
+							on = nc
+						}
+						t.Run(tc.name, func(t *testing.T) { callOnServer(t, on, tc) })
 					}
 					t.Logf("%d cases", called)
 				})
@@ -70,7 +77,28 @@ func TestCommandsOnServers(t *testing.T) {
 	}
 }
 
+// startBoth starts a server and a cluster of two, and gives the address of the server
+// and of the node with slot 0.
+func startBoth(t *testing.T, name string) (addr, node string) {
+	t.Helper()
+	srv := realserver.Start(t, name)
+	nodes := realserver.StartCluster(t, name, realserver.ClusterConfig{Primaries: 2})
+	node, err := nodes.Owner(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv.Addr(), node
+}
+
 func callOnServer(t *testing.T, c *Client, tc commandCase) {
+	run := func(lines []string) {
+		t.Helper()
+		for _, line := range lines {
+			if err := c.Do(bg, words(line)...).Err(); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+	}
 	prepare := func() {
 		t.Helper()
 		if err := c.FlushAll(bg).Err(); err != nil {
@@ -79,11 +107,7 @@ func callOnServer(t *testing.T, c *Client, tc commandCase) {
 		if err := c.ScriptFlush(bg).Err(); err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range tc.setup {
-			if err := c.Do(bg, words(line)...).Err(); err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
-		}
+		run(tc.setup)
 	}
 	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 	defer cancel()
@@ -100,6 +124,7 @@ func callOnServer(t *testing.T, c *Client, tc commandCase) {
 		process = cn.Process
 	}
 	compare(t, "alone", tc.call(with(process)), tc.want)
+	run(tc.undo)
 
 	if tc.alone {
 		return
@@ -110,6 +135,7 @@ func callOnServer(t *testing.T, c *Client, tc commandCase) {
 	cmd := tc.call(with(p.Process))
 	after := p.Echo(ctx, "after")
 	_, _ = p.Exec(ctx)
+	run(tc.undo)
 	compare(t, "in a pipeline", cmd, tc.want)
 	if before.Err() != nil || after.Val() != "after" {
 		t.Errorf("its neighbours: %v, %v", before, after)
@@ -125,33 +151,30 @@ func words(line string) []any {
 	return args
 }
 
-// TestRecordReplies records the replies of a server for TestCommandsReadReplies:
+// TestRecordReplies records the replies of a server for TestCommandsReadReplies, of those
+// cases that have no recording; remove a line to have it recorded anew:
 //
 //	go test -run TestRecordReplies -record .
 func TestRecordReplies(t *testing.T) {
 	if !*recordFlag {
 		t.Skip("only with -record")
 	}
-	srv := realserver.Start(t, realserver.Redis8)
+	addr, node := startBoth(t, realserver.Redis8)
 	lines := map[string]string{}
+	recorded := recordedReplies(t)
 	for _, tc := range commandCases() {
 		if tc.unfit || version(tc.since) > version("8.0") {
 			continue
 		}
-		var line strings.Builder
-		line.WriteString(tc.name)
-		for _, hello := range []string{"hello 2", "hello 3"} {
-			nc, err := net.Dial("tcp", srv.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, setup := range append([]string{"flushall", "script flush", hello}, tc.setup...) {
-				exchange(t, nc, NewCmd(bg, words(setup)...))
-			}
-			fmt.Fprintf(&line, " %q", exchange(t, nc, captured(t, tc)))
-			_ = nc.Close()
+		if old, ok := recorded[tc.name]; ok {
+			lines[tc.name] = fmt.Sprintf("%s %q %q", tc.name, old[0], old[1])
+			continue
 		}
-		lines[tc.name] = line.String()
+		on := addr
+		if tc.cluster {
+			on = node
+		}
+		lines[tc.name] = fmt.Sprintf("%s %q %q", tc.name, record(t, on, "hello 2", tc), record(t, on, "hello 3", tc))
 	}
 	var text strings.Builder
 	text.WriteString("# Replies of redis-8.0 in RESP2 and RESP3 by case; see TestRecordReplies.\n")
@@ -161,6 +184,24 @@ func TestRecordReplies(t *testing.T) {
 	if err := os.WriteFile(repliesFile, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// record gives the reply to the command of a case.
+func record(t *testing.T, addr, hello string, tc commandCase) string {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	for _, setup := range append([]string{"flushall", "script flush", hello}, tc.setup...) {
+		exchange(t, nc, NewCmd(bg, words(setup)...))
+	}
+	reply := exchange(t, nc, captured(t, tc))
+	for _, undo := range tc.undo {
+		exchange(t, nc, NewCmd(bg, words(undo)...))
+	}
+	return reply
 }
 
 // exchange sends a command and gives the reply as it came.

@@ -42,6 +42,10 @@ type commandCase struct {
 	valkey string
 	// r2 and r3 are replies, where no server that is tested with knows the command.
 	r2, r3 string
+	// cluster says that the server must be a node of a cluster, the one with slot 0.
+	cluster bool
+	// undo are commands that undo what the call has done.
+	undo []string
 	// unfit says that the command is not to be run on servers.
 	unfit bool
 	// alone says that it is not to be run behind another command: Redis 8.0.2 and
@@ -58,6 +62,7 @@ func commandCases() []commandCase {
 		inModule(jsonCases()), inModule(jsonPathCases()), inModule(timeseriesCases()), inModule(timeseriesRangeCases()),
 		inModule(bloomCases()), inModule(cuckooCases()), inModule(sketchCases()), inModule(tdigestCases()),
 		vectorCases(), vectorSearchCases(),
+		aclCases(),
 	)
 }
 
