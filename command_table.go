@@ -217,4 +217,6 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	// vector sets
 	"vcard": flagRead, "vdim": flagRead, "vemb": flagRead, "vgetattr": flagRead, "vinfo": flagRead, "vismember": flagRead,
 	"vlinks": flagRead, "vrandmember": flagRead, "vrange": flagRead, "vsim": flagRead, "vsetattr": flagIdempotent,
+	"cluster myshardid": flagRead, "cluster slaves": flagRead, "cluster replicas": flagRead,
+	"cluster count-failure-reports": flagRead,
 }

@@ -66,6 +66,7 @@ type Cmdable interface {
 	ProbabilisticCmdable
 	VectorSetCmdable
 	ACLCmdable
+	ClusterCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

@@ -63,6 +63,7 @@ func commandCases() []commandCase {
 		inModule(bloomCases()), inModule(cuckooCases()), inModule(sketchCases()), inModule(tdigestCases()),
 		vectorCases(), vectorSearchCases(),
 		aclCases(),
+		clusterCases(),
 	)
 }
 
