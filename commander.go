@@ -416,6 +416,19 @@ type ScriptingFunctionsCmdable interface {
 	EvalRO(ctx context.Context, script string, keys []string, args ...any) *Cmd
 	EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *Cmd
 	EvalShaRO(ctx context.Context, sha1 string, keys []string, args ...any) *Cmd
+	FCall(ctx context.Context, function string, keys []string, args ...any) *Cmd
+	FCallRO(ctx context.Context, function string, keys []string, args ...any) *Cmd
+	FCallRo(ctx context.Context, function string, keys []string, args ...any) *Cmd
+	FunctionDelete(ctx context.Context, libName string) *StringCmd
+	FunctionDump(ctx context.Context) *StringCmd
+	FunctionFlush(ctx context.Context) *StringCmd
+	FunctionFlushAsync(ctx context.Context) *StringCmd
+	FunctionKill(ctx context.Context) *StringCmd
+	FunctionList(ctx context.Context, q FunctionListQuery) *FunctionListCmd
+	FunctionLoad(ctx context.Context, code string) *StringCmd
+	FunctionLoadReplace(ctx context.Context, code string) *StringCmd
+	FunctionRestore(ctx context.Context, libDump string) *StringCmd
+	FunctionStats(ctx context.Context) *FunctionStatsCmd
 	ScriptExists(ctx context.Context, hashes ...string) *BoolSliceCmd
 	ScriptFlush(ctx context.Context) *StatusCmd
 	ScriptKill(ctx context.Context) *StatusCmd

@@ -64,6 +64,7 @@ func commandCases() []commandCase {
 		vectorCases(), vectorSearchCases(),
 		aclCases(),
 		clusterCases(),
+		functionCases(),
 	)
 }
 
