@@ -32,6 +32,16 @@ type Cmder interface {
 	// SetFirstKeyPos says which argument is the first key, for commands that the
 	// client does not know; 0: none.
 	SetFirstKeyPos(pos int8)
+	// SetStepCount is there because go-redis has it. Where keys follow the first one,
+	// they must be in its slot, which the server sees to.
+	SetStepCount(count int8)
+	// Clone is a copy of the command, with its reply and error, that shares nothing
+	// with it, so that both may be processed.
+	Clone() Cmder
+	// NoRetry tells whether the command is not sent again by itself once it was sent.
+	NoRetry() bool
+	// GetCmdType is the command's type.
+	GetCmdType() CmdType
 
 	base() *baseCmd
 	// readReply takes the reply. It may read less than there is.
@@ -54,6 +64,7 @@ type baseCmd struct {
 	lane   laneKind
 	// oneIsList says that a reply that is no list is one of a single value; see jsonPath.
 	oneIsList bool
+	once   bool // it is not sent again once it was sent
 	// wait is how long the server may keep silent beyond the read timeout because
 	// the command says so: 0 none, negative for ever.
 	wait time.Duration
@@ -239,6 +250,9 @@ func (c *baseCmd) Err() error { return c.err }
 
 // SetFirstKeyPos says which argument is the first key; 0: none.
 func (c *baseCmd) SetFirstKeyPos(pos int8) { c.keyPos = pos }
+
+// SetStepCount does nothing; see Cmder.
+func (c *baseCmd) SetStepCount(int8) {}
 
 // show is the String of all commands.
 func (c *baseCmd) show(val any) string {

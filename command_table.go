@@ -54,6 +54,9 @@ func appendLower(dst, s []byte) []byte {
 // isIdempotent tells whether the command may be sent again although the server may
 // have executed it.
 func (c *baseCmd) isIdempotent() bool {
+	if c.once {
+		return false
+	}
 	f := c.flags()
 	if f&flagBlocking != 0 && f&flagRead == 0 {
 		return false

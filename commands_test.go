@@ -322,7 +322,7 @@ func TestCommandsGiveNullsAndErrors(t *testing.T) {
 
 // TestCommandsHaveCases makes sure that no method is without a case.
 func TestCommandsHaveCases(t *testing.T) {
-	called := map[string]bool{}
+	called := map[string]bool{"DoRaw": true, "DoRawWriteTo": true} // any command: TestDoRaw
 	for _, tc := range commandCases() {
 		method, _, _ := strings.Cut(tc.name, "/")
 		called[method] = true

@@ -49,7 +49,7 @@ func (c *Conn) detach() { _ = c.Close() }
 func (c *Conn) Process(ctx context.Context, cmd Cmder) error {
 	err := c.hooks.chain.Load().process(ctx, cmd)
 	cmd.SetErr(err) // a hook may have changed it
-	return err
+	return cmd.Err()
 }
 
 // Do sends a command given by its arguments, the name first.

@@ -92,6 +92,9 @@ func (p *Pipeline) Exec(ctx context.Context) ([]Cmder, error) {
 	if err != nil && firstErr(cmds) == nil {
 		setErrs(cmds, err) // a hook has not let them be sent
 	}
+	if settleRaw(cmds) {
+		err = firstErr(cmds)
+	}
 	return cmds, err
 }
 

@@ -42,7 +42,7 @@ func (c *Client) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) 
 func (t *Tx) Process(ctx context.Context, cmd Cmder) error {
 	err := t.hooks.chain.Load().process(ctx, cmd)
 	cmd.SetErr(err) // a hook may have changed it
-	return err
+	return cmd.Err()
 }
 
 // Do sends a command given by its arguments, the name first.
