@@ -31,9 +31,9 @@ type core struct {
 	client  *Client  // the one that was made with it; immutable
 	// failover says who knows where the server is; nil: it is at opt.Addr. Immutable.
 	failover *FailoverOptions
-	ep      *endpoint.Endpoint
-	manager *maintnotifications.Manager // nil: the options are invalid
-	watch   *sentinels                  // nil: the address is known
+	ep       *endpoint.Endpoint
+	manager  *maintnotifications.Manager // nil: the options are invalid
+	watch    *sentinels                  // nil: the address is known
 
 	dialHooks *hooks                                          // of the client that was made first
 	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does

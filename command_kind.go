@@ -271,7 +271,7 @@ func (c *result[T]) extract() any        { return c.val }
 func (c *KeyValuesCmd) extract() any     { return CmdTypeKeyValuesValue{c.from, c.val} }
 func (c *ZSliceWithKeyCmd) extract() any { return CmdTypeZSliceWithKeyValue{c.from, c.val} }
 func (c *ScanCmd) extract() any          { return CmdTypeScanValue{c.page, c.cursor} }
-func (c *XAutoClaimCmd) extract() any { return CmdTypeXAutoClaimValue{c.reply.val, c.reply.start} }
+func (c *XAutoClaimCmd) extract() any    { return CmdTypeXAutoClaimValue{c.reply.val, c.reply.start} }
 
 func (c *XAutoClaimJustIDCmd) extract() any {
 	return CmdTypeXAutoClaimJustIDValue{c.reply.val, c.reply.start}

@@ -120,7 +120,7 @@ func NewFailoverClient(opt *FailoverOptions) *Client {
 // clientOptions are those of the client of the server itself.
 func (opt *FailoverOptions) clientOptions() *Options {
 	return &Options{
-		Addr:     failoverAddr, Network: "tcp", ClientName: opt.ClientName,
+		Addr: failoverAddr, Network: "tcp", ClientName: opt.ClientName,
 		Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password, DB: opt.DB,
 		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,

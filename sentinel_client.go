@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/baton-go/redis/internal/resp"
 	"github.com/baton-go/redis/push"
 )
 
@@ -139,42 +138,4 @@ func (c *SentinelClient) Set(ctx context.Context, name, option, value string) *S
 // Remove makes the sentinel watch a master no more.
 func (c *SentinelClient) Remove(ctx context.Context, name string) *StringCmd {
 	return sentinelCmd[StringCmd](ctx, c, "remove", name)
-}
-
-//------------------------------------------------------------------------------
-
-// MapStringStringSliceCmd is a command whose reply is a list of maps.
-type MapStringStringSliceCmd struct{ result[[]map[string]string] }
-
-// NewMapStringStringSliceCmd makes a command of its arguments, the name first.
-func NewMapStringStringSliceCmd(_ context.Context, args ...any) *MapStringStringSliceCmd {
-	c := roomy[MapStringStringSliceCmd]()
-	c.beginArgs(args)
-	return c
-}
-
-func (c *MapStringStringSliceCmd) readReply(r *resp.Reader) error {
-	n, err := r.ArrayLen()
-	if err != nil {
-		return err
-	}
-	c.val = make([]map[string]string, 0, min(n, 1024))
-	for range n {
-		pairs, err := r.MapLen()
-		if err != nil {
-			return err
-		}
-		m := make(map[string]string, min(pairs, 1024))
-		for range pairs {
-			k, err := r.String()
-			if err != nil {
-				return err
-			}
-			if m[k], err = r.String(); err != nil {
-				return err
-			}
-		}
-		c.val = append(c.val, m)
-	}
-	return nil
 }
