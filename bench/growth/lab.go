@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	redis "github.com/baton-go/redis"
@@ -45,6 +44,8 @@ func newPlan(quick bool, window time.Duration, rounds, pairs int) plan {
 type sizes struct {
 	callers []int // goroutines that share the one connection
 	links   []int // connections of their own that callers have in all
+	nodes   []int // of a cluster
+	crowd   int   // goroutines that use all nodes of it, or that there are for each
 	held    int   // every number of things held is divided by it
 	large   []largeSize
 }
@@ -57,6 +58,8 @@ func fullSizes() sizes {
 	return sizes{
 		callers: []int{1, 10, 100, 1000, 10_000},
 		links:   []int{1, 10, 50, 100, 200},
+		nodes:   []int{1, 2, 4, 8, 16},
+		crowd:   64,
 		held:    1,
 		large:   []largeSize{{1_000_000, 10}, {100_000_000, 1}},
 	}
@@ -66,7 +69,8 @@ func fullSizes() sizes {
 type lab struct {
 	plan
 	sizes
-	addr     string // of the server
+	server   string // its name
+	addr     string // of the one that runs
 	progress *sheet.Progress
 	result   *Result
 }
@@ -81,6 +85,7 @@ func parts() []part {
 	return []part{
 		{"goroutines", (*lab).goroutines},
 		{"links", (*lab).exclusive},
+		{"nodes", (*lab).byNodes},
 		{"memory", (*lab).memory},
 		{"large", (*lab).largeValues},
 		{"slow", (*lab).slow},
@@ -97,20 +102,20 @@ func partNames() (names []string) {
 }
 
 // smallSize is the size of values where it does not matter.
-const smallSize = 64
+const smallSize = rig.StubSize
 
 // key is the name of value i.
 func key(i int) string { return fmt.Sprintf("growth:%05d", i) }
 
 // value is what key i holds: no two are the same.
-func value(i, size int) string {
-	unit := key(i) + "|"
-	return strings.Repeat(unit, size/len(unit)+1)[:size]
-}
+func value(i, size int) string { return rig.ValueOf(key(i), size) }
 
 // store stores n small values.
-func (l *lab) store(ctx context.Context, n int) error {
-	b := rig.NewBaton(&redis.Options{Addr: l.addr})
+func (l *lab) store(ctx context.Context, n int) error { return storeAt(ctx, l.addr, n) }
+
+// storeAt stores n small values in the server at addr.
+func storeAt(ctx context.Context, addr string, n int) error {
+	b := rig.NewBaton(&redis.Options{Addr: addr})
 	defer b.Close()
 	const atOnce = 1000
 	for from := 0; from < n; from += atOnce {

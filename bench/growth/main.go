@@ -1,6 +1,6 @@
 // Command growth shows how the cost of a command grows: with the number of callers,
-// of connections, with the size of values, and with what the client has to be ready
-// for. It starts a server of its own.
+// of connections, of a cluster's nodes, with the size of values, and with what the client
+// has to be ready for. It starts servers of its own.
 //
 //	go run -C bench ./growth
 //	go run -C bench ./growth -quick -parts goroutines,slow
@@ -35,7 +35,9 @@ const (
 )
 
 // roles are what processes beside the program do.
-func roles() map[string]rig.Role { return map[string]rig.Role{rig.RoleRelay: rig.ServeRelay} }
+func roles() map[string]rig.Role {
+	return map[string]rig.Role{rig.RoleRelay: rig.ServeRelay, rig.RoleStub: rig.ServeStub}
+}
 
 func main() {
 	rig.PlayRole(roles())
@@ -130,7 +132,7 @@ func measure(ctx context.Context, o options, far sizes, stderr io.Writer) (r *Re
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	progress := sheet.NewProgress(stderr)
 	defer progress.Close()
-	l := &lab{plan: o.plan, sizes: far, addr: server.Addr(), progress: progress, result: newResult(o)}
+	l := &lab{plan: o.plan, sizes: far, server: o.server, addr: server.Addr(), progress: progress, result: newResult(o)}
 	for _, p := range parts() {
 		if !slices.Contains(o.parts, p.name) {
 			continue

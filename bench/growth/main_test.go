@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		plan  plan
 	}{
 		{
-			"", "goroutines links memory large slow ready polling",
+			"", "goroutines links nodes memory large slow ready polling",
 			plan{300 * time.Millisecond, time.Second, 250 * time.Millisecond, 3, 20, false},
 		},
 		{
@@ -99,7 +99,7 @@ func measureTiny(ctx context.Context, t *testing.T, names ...string) *Result {
 	t.Helper()
 	realserver.Require(t, realserver.Redis7)
 	o := options{plan: newPlan(true, 60*time.Millisecond, 1, 1), parts: names, server: realserver.Redis7}
-	far := sizes{callers: []int{1, 20}, links: []int{1, 3}, held: 100, large: []largeSize{{300_000, 1}, {5_000_000, 1}}}
+	far := sizes{callers: []int{1, 20}, links: []int{1, 3}, nodes: []int{1, 2}, crowd: 4, held: 100, large: []largeSize{{300_000, 1}, {5_000_000, 1}}}
 	r, err := measure(ctx, o, far, t.Output())
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +111,11 @@ func TestEveryPartMeasures(t *testing.T) {
 	r := measureTiny(t.Context(), t, partNames()...)
 	for _, row := range slices.Concat(r.Goroutines, r.Links) {
 		if row.OpsPerSecond <= 0 || row.NsPerOp <= 0 || row.N < 1 {
+			t.Errorf("got %+v", row)
+		}
+	}
+	for _, row := range r.Nodes {
+		if row.OpsPerSecond <= 0 || row.Ns.Median <= 0 || row.Goroutines < 1 || row.N == 1 && (row.Ns.Median != 1 || row.Ns.High != 1) {
 			t.Errorf("got %+v", row)
 		}
 	}
@@ -130,8 +135,8 @@ func TestEveryPartMeasures(t *testing.T) {
 		}
 	}
 	for what, got := range map[string][2]int{
-		"goroutines": {len(r.Goroutines), 8}, "links": {len(r.Links), 4}, "memory": {len(r.Memory), 7}, "large": {len(r.Large), 16},
-		"slow": {len(r.Slow), 3}, "ready": {len(r.Ready), 6}, "polling": {len(r.Polling), 4}, "tables": {len(r.tables()), 7},
+		"goroutines": {len(r.Goroutines), 8}, "links": {len(r.Links), 4}, "nodes": {len(r.Nodes), 36}, "memory": {len(r.Memory), 7}, "large": {len(r.Large), 16},
+		"slow": {len(r.Slow), 3}, "ready": {len(r.Ready), 6}, "polling": {len(r.Polling), 4}, "tables": {len(r.tables()), 8},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: got %d rows, want %d", what, got[0], got[1])
@@ -141,8 +146,8 @@ func TestEveryPartMeasures(t *testing.T) {
 	if err := writePage(&page, r, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(page.String(), "<svg"); n != 9 {
-		t.Errorf("got %d charts, want 9", n)
+	if n := strings.Count(page.String(), "<svg"); n != 13 {
+		t.Errorf("got %d charts, want 13", n)
 	}
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), "growth.html"), []byte(page.String()), 0o644); err != nil {
 		t.Error(err)
@@ -154,6 +159,7 @@ func TestNamesInJSONAreStable(t *testing.T) {
 	r := newResult(options{server: "s"})
 	r.Goroutines = []CostRow{costRow("get", 1, nil)}
 	r.Links = r.Goroutines
+	r.Nodes = []NodesRow{{}}
 	r.Memory = []MemoryRow{memoryRow("link", 1, nil)}
 	r.Large = []LargeRow{{}}
 	r.Slow = []SlowRow{{}}
@@ -177,6 +183,7 @@ func TestNamesInJSONAreStable(t *testing.T) {
 	)
 	for name, want := range map[string]string{
 		"goroutines": cost, "links": cost, "ready": pair, "polling": pair,
+		"nodes":  "allocated_bytes_per_op allocs_per_op callers cpu_ratio cpu_us_per_op goroutines n ns_per_op ns_ratio op ops_per_second servers",
 		"memory": "heap_bytes n stack_bytes what",
 		"large":  "allocated_bytes allocs client cpu_ms kept_bytes mb_per_second ms op peak_heap_bytes size_bytes",
 		"slow": "alone_ops_per_second alone_p50_us alone_p99_us beside_ops_per_second beside_p50_us beside_p99_us client " +

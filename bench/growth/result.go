@@ -21,6 +21,7 @@ type Result struct {
 	Pairs      int                `json:"pairs"`
 	Goroutines []CostRow          `json:"goroutines,omitempty"`
 	Links      []CostRow          `json:"links,omitempty"`
+	Nodes      []NodesRow         `json:"nodes,omitempty"`
 	Memory     []MemoryRow        `json:"memory,omitempty"`
 	Large      []LargeRow         `json:"large,omitempty"`
 	Slow       []SlowRow          `json:"slow,omitempty"`
@@ -39,8 +40,8 @@ func newResult(o options) *Result {
 	}
 }
 
-// A CostRow is what one operation costs with N goroutines or connections. All figures
-// are medians of the rounds.
+// A CostRow is what one operation costs with N goroutines, connections or nodes. All
+// figures are medians of the rounds.
 type CostRow struct {
 	Op           string  `json:"op"`
 	N            int     `json:"n"`
@@ -60,6 +61,17 @@ func costRow(op string, n int, costs []gauge.Cost) CostRow {
 		Allocs:       gauge.MedianOf(costs, gauge.Cost.AllocsPerOp),
 		Bytes:        gauge.MedianOf(costs, gauge.Cost.BytesPerOp),
 	}
+}
+
+// A NodesRow is what one operation costs a client of a cluster of N nodes. With N 0 it is
+// a client of one server, without a cluster. The ratios are to N 1 in the same round.
+type NodesRow struct {
+	CostRow
+	Servers    string      `json:"servers"` // the name of the server, or "stub"
+	Callers    string      `json:"callers"` // stable
+	Goroutines int         `json:"goroutines"`
+	Ns         gauge.Ratio `json:"ns_ratio"`
+	CPU        gauge.Ratio `json:"cpu_ratio"`
 }
 
 // A MemoryRow is what each of N things holds, in bytes.

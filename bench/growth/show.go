@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/baton-go/redis/bench/internal/gauge"
@@ -35,6 +37,7 @@ func (r *Result) sections() (all []section) {
 	}
 	add(len(r.Goroutines) > 0, costSection("Cost of a command by goroutines on the shared lane", "goroutines", r.Goroutines))
 	add(len(r.Links) > 0, costSection("Cost of a command by exclusive links in use", "links", r.Links))
+	add(len(r.Nodes) > 0, nodesSection(r.Nodes))
 	add(len(r.Memory) > 0, memorySection(r.Memory))
 	add(len(r.Large) > 0, largeSection(r.Large))
 	add(len(r.Slow) > 0, slowSection(r.Slow))
@@ -99,6 +102,61 @@ func costSection(title, unit string, rows []CostRow) section {
 		chart("Commands a second by "+unit, func(r CostRow) float64 { return r.OpsPerSecond }),
 		chart("Client CPU in µs for each command by "+unit, func(r CostRow) float64 { return r.CPUMicros }),
 	}}
+}
+
+func nodesSection(rows []NodesRow) section {
+	t := &sheet.Table{
+		Title: "Cost of a command by nodes of a cluster",
+		Columns: []string{
+			"op, servers, callers", "nodes", "goroutines", "ops/s", "ns/op", "ratio to 1 node", "client CPU µs/op", "ratio to 1 node", "allocs/op", "B/op",
+		},
+		Note: "Medians of rounds that take all numbers of nodes in turn, and of the ratios within a round with the range of the half of them around it. " +
+			"Without nodes it is a client of one server. Servers share the machine with the client, and many real ones keep a small one busy: " +
+			"then it is the client's own CPU time that counts, and not the time that passed. A stub is one process that answers at all " +
+			"addresses and stores nothing. With as many callers for more nodes, each connection has fewer of them to share a system call.",
+	}
+	var s section
+	for _, r := range rows {
+		t.Add(strings.Join([]string{r.Op, r.Servers, r.Callers}, ", "), strconv.Itoa(r.N), sheet.Thousands(int64(r.Goroutines)),
+			sheet.Number(r.OpsPerSecond), sheet.Number(r.NsPerOp), sheet.Spread(r.Ns.Median, r.Ns.Low, r.Ns.High),
+			sheet.Number(r.CPUMicros), sheet.Spread(r.CPU.Median, r.CPU.Low, r.CPU.High), sheet.Number(r.Allocs), sheet.Number(r.Bytes))
+	}
+	s.table = t
+	for _, op := range []string{"get", "set"} {
+		for _, servers := range serversOf(rows) {
+			s.charts = append(s.charts, nodesChart(rows, op, servers).Lines)
+		}
+	}
+	return s
+}
+
+// serversOf are the kinds of servers that were measured.
+func serversOf(rows []NodesRow) (names []string) {
+	for _, r := range rows {
+		if !slices.Contains(names, r.Servers) {
+			names = append(names, r.Servers)
+		}
+	}
+	return names
+}
+
+// nodesChart has a line for each kind of callers.
+func nodesChart(rows []NodesRow, op, servers string) sheet.Chart {
+	c := sheet.Chart{Title: fmt.Sprintf("Client CPU for each %s by nodes, %s, as a multiple of that with 1", op, servers)}
+	for _, r := range rows {
+		if r.Op != op || r.Servers != servers || r.N == 0 {
+			continue
+		}
+		if r.N == 1 {
+			c.Series = append(c.Series, sheet.Series{Name: r.Callers})
+		}
+		if len(c.Series) == 1 {
+			c.Labels = append(c.Labels, strconv.Itoa(r.N))
+		}
+		line := &c.Series[len(c.Series)-1]
+		line.Values = append(line.Values, r.CPU.Median)
+	}
+	return c
 }
 
 func memorySection(rows []MemoryRow) section {

@@ -6,6 +6,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	PlayRole(map[string]Role{RoleRelay: ServeRelay})
+	PlayRole(map[string]Role{RoleRelay: ServeRelay, RoleStub: ServeStub})
 	os.Exit(m.Run())
 }

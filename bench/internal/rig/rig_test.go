@@ -168,6 +168,92 @@ func TestServeRelayWantsItsArguments(t *testing.T) {
 	}
 }
 
+// stubbed is one client of a server, or of one of the nodes, of a stub.
+func stubbed(t *testing.T, open func(addrs []string) Peer) {
+	t.Helper()
+	c, addrs, err := SpawnStub(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(addrs)
+	for _, k := range []string{"a", "bb", "a key of more bytes than a value has: " + strings.Repeat("0123456789", 6)} {
+		if err := p.Set(t.Context(), k, "anything"); err != nil {
+			t.Error(err)
+		}
+		if err := Getting(p, k, ValueOf(k, StubSize))(); err != nil {
+			t.Error(err)
+		}
+		if err := Getting(p, k, "anything")(); !errors.Is(err, ErrWrongValue) {
+			t.Errorf("got %v, want %v", err, ErrWrongValue)
+		}
+	}
+	if err := errors.Join(p.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", addrs[0]); err == nil {
+		t.Error("it still listens after Close")
+	}
+}
+
+func TestStubAnswersOneServersClient(t *testing.T) {
+	stubbed(t, func(addrs []string) Peer { return NewBaton(&redis.Options{Addr: addrs[1]}) })
+}
+
+func TestStubAnswersAClustersClient(t *testing.T) {
+	stubbed(t, func(addrs []string) Peer { return NewBatonCluster(addrs) })
+}
+
+func TestStubRefusesWhatItDoesNotKnow(t *testing.T) {
+	s, err := NewStub(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const unknown = "-ERR unknown command\r\n"
+	for in, want := range map[string]string{
+		"*1\r\n$4\r\nPING\r\n":                       unknown,
+		"*0\r\n*2\r\n$3\r\nset\r\n$1\r\nk\r\n":       unknown + unknown,
+		"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nab\r\n": "+OK\r\n",
+		"*1\r\n$-1\r\n":                              "",
+		"*99999999999\r\n":                           "",
+		"*1\r\n$2000000\r\n":                         "",
+		"\n":                                         "",
+	} {
+		if got := answered(t, s.Addrs()[0], in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// answered says something at addr, and gives what is said until the connection ends.
+func answered(t *testing.T, addr, in string) string {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(nc)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Error(err)
+	}
+	return string(got)
+}
+
+func TestServeStubWantsItsArgument(t *testing.T) {
+	for _, args := range [][]string{nil, {"none"}, {"0"}} {
+		if err := ServeStub(args, strings.NewReader(""), io.Discard); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
 func TestWithoutOptIn(t *testing.T) {
 	const (
 		hello  = "*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"
