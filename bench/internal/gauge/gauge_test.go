@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -124,6 +125,19 @@ func TestWindowsCountWhatEndsInThem(t *testing.T) {
 	}
 	if n := first.Latency().Count(); n < 3 || n > 5 {
 		t.Errorf("got %d latencies in the first window, want about 4", n)
+	}
+}
+
+func TestWindowLastsUntilAnOperationEnds(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{
+		time.Second: 10 * time.Second, 35 * time.Second: 40 * time.Second, time.Hour: mostWindows * 10 * time.Second,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _, err := Plan{Window: 10 * time.Second}.Run(t.Context(), []Op{func() error { time.Sleep(took); return nil }})
+			if hasNone := took == time.Hour; c.Wall != want || (err != nil) != hasNone || (c.Ops == 0) != hasNone {
+				t.Errorf("operations of %v: got %+v, %v, want a window of %v", took, c, err, want)
+			}
+		})
 	}
 }
 
