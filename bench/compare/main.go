@@ -13,11 +13,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/baton-go/redis/bench/compare/internal/contest"
@@ -25,22 +22,12 @@ import (
 	"github.com/baton-go/redis/bench/compare/internal/result"
 	"github.com/baton-go/redis/bench/compare/internal/server"
 	"github.com/baton-go/redis/bench/compare/internal/target"
-)
-
-// The exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	"github.com/baton-go/redis/bench/internal/program"
+	"github.com/baton-go/redis/bench/internal/sheet"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the program at once.
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	program.Main(run)
 }
 
 // run is the program with everything it touches.
@@ -48,34 +35,32 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return exitOK
+		return program.OK
 	case err != nil:
-		return exitUsage
+		return program.Usage
 	}
-	out, err := openOutputs(opts)
+	out, err := sheet.Open(opts.json, opts.html, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "compare: %v\n", err)
-		return exitUsage
+		return program.Usage
 	}
-	defer out.discard()
-	if err := compare(ctx, opts, out, stdout, stderr); err != nil {
+	defer out.Discard()
+	if err := compare(ctx, opts, out, stderr); err != nil {
 		fmt.Fprintf(stderr, "compare: %v\n", err)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // compare measures and shows what was asked for.
-func compare(ctx context.Context, opts options, out *outputs, stdout, stderr io.Writer) error {
+func compare(ctx context.Context, opts options, out *sheet.Outputs, stderr io.Writer) error {
 	res, err := measure(ctx, opts, stderr)
 	if res == nil {
 		return err
 	}
-	tableTo := stdout
-	if out.stdout {
-		tableTo = stderr // stdout is the JSON's alone
-	}
-	return errors.Join(err, report.WriteTable(tableTo, res), out.write(res, stdout, tableTo), failure(res))
+	text := func(w io.Writer) error { return report.WriteTable(w, res) }
+	page := func(w io.Writer) error { return report.WritePage(w, res) }
+	return errors.Join(err, out.Write(res, text, page), failure(res))
 }
 
 // failure is an error if a client failed.

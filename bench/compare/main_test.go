@@ -15,6 +15,7 @@ import (
 	"github.com/baton-go/redis/bench/compare/internal/contest"
 	"github.com/baton-go/redis/bench/compare/internal/load"
 	"github.com/baton-go/redis/bench/compare/internal/result"
+	"github.com/baton-go/redis/bench/internal/program"
 	"github.com/baton-go/redis/internal/realserver"
 )
 
@@ -28,7 +29,7 @@ func TestCompare(t *testing.T) {
 		"-workloads", "get64,pipe10", "-goroutines", "2", "-subjects", "baton,rueidis-always", "-contexts", "background,cancel",
 		"-rounds", "2", "-time", "20ms", "-json", jsonFile, "-html", page,
 	}, &stdout, &stderr)
-	if code != exitOK {
+	if code != program.OK {
 		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
 	}
 	for _, want := range []string{"get64, 2 goroutines, tcp, background", "pipe10, 2 goroutines, tcp, cancel", "rueidis-always (always", "Targets", page} {
@@ -89,7 +90,7 @@ func TestCompareInACluster(t *testing.T) {
 		"-transports", "cluster", "-workloads", "get64,mget10,pipe10", "-goroutines", "2", "-subjects", "baton,rueidis",
 		"-rounds", "2", "-time", "20ms", "-json", "-",
 	}, &stdout, &stderr)
-	if code != exitOK {
+	if code != program.OK {
 		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
 	}
 	var res result.Result
@@ -117,7 +118,7 @@ func TestJSONOnStdoutIsAlone(t *testing.T) {
 	code := run(t.Context(), []string{
 		"-workloads", "get64", "-goroutines", "1", "-subjects", "baton", "-rounds", "1", "-time", "2ms", "-json", "-",
 	}, &stdout, &stderr)
-	if code != exitOK || !json.Valid(stdout.Bytes()) || !strings.Contains(stderr.String(), "Targets") {
+	if code != program.OK || !json.Valid(stdout.Bytes()) || !strings.Contains(stderr.String(), "Targets") {
 		t.Errorf("exit code %d\n%s\n%s", code, &stdout, &stderr)
 	}
 }
@@ -131,12 +132,12 @@ func TestExitCodes(t *testing.T) {
 		code int
 		told string
 	}{
-		{"help", []string{"-h"}, exitOK, "Usage"},
-		{"wrong flag", []string{"-rounds", "x"}, exitUsage, "rounds"},
-		{"wrong path", []string{"-json", missing}, exitUsage, "no such file"},
-		{"page on stdout", []string{"-html", "-"}, exitUsage, "-html"},
-		{"no server", nil, exitFailed, "make servers"},
-		{"wrong server", []string{"-server", missing}, exitFailed, "no such file"},
+		{"help", []string{"-h"}, program.OK, "Usage"},
+		{"wrong flag", []string{"-rounds", "x"}, program.Usage, "rounds"},
+		{"wrong path", []string{"-json", missing}, program.Usage, "no such file"},
+		{"page on stdout", []string{"-html", "-"}, program.Usage, "-html"},
+		{"no server", nil, program.Failed, "make servers"},
+		{"wrong server", []string{"-server", missing}, program.Failed, "no such file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -164,8 +165,8 @@ func TestInterruptLeavesNoEmptyFile(t *testing.T) {
 	cancel()
 	file := filepath.Join(t.TempDir(), "c.json")
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"-json", file}, &stdout, &stderr); code != exitFailed {
-		t.Errorf("exit code %d, want %d", code, exitFailed)
+	if code := run(ctx, []string{"-json", file}, &stdout, &stderr); code != program.Failed {
+		t.Errorf("exit code %d, want %d", code, program.Failed)
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the file is there")

@@ -3,61 +3,36 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/baton-go/redis/bench/compare/internal/contest"
 	"github.com/baton-go/redis/bench/compare/internal/result"
+	"github.com/baton-go/redis/bench/internal/sheet"
 )
 
 // progress shows how far the program has come: one line that changes where there is
 // a terminal, and a line now and then elsewhere.
 type progress struct {
-	w        io.Writer
-	terminal bool
-	printed  time.Duration // when the last plain line was
-	began    bool
+	line    *sheet.Line
+	printed time.Duration // when the last line of its own was
+	began   bool
 }
 
-const (
-	plainEvery = 10 * time.Second
+// plainEvery is how often there is a line of its own.
+const plainEvery = 10 * time.Second
 
-	// The line is written over itself, and cut off where the terminal is too narrow:
-	// wrapped, it could not be written over.
-	lineBegin = "\r\x1b[?7l"
-	lineEnd   = "\x1b[K\x1b[?7h"
-)
-
-func newProgress(w io.Writer) *progress {
-	return &progress{w: w, terminal: isTerminal(w)}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
-}
+func newProgress(w io.Writer) *progress { return &progress{line: sheet.NewLine(w)} }
 
 func (p *progress) show(s contest.Status) {
-	switch {
-	case p.terminal:
-		fmt.Fprint(p.w, lineBegin, progressText(s), lineEnd)
-	case !p.began || s.Elapsed-p.printed >= plainEvery:
-		p.printed = s.Elapsed
-		fmt.Fprintln(p.w, progressText(s))
+	if p.began && !p.line.Changes() && s.Elapsed-p.printed < plainEvery {
+		return
 	}
-	p.began = true
+	p.began, p.printed = true, s.Elapsed
+	p.line.Show(progressText(s))
 }
 
 // close ends the line.
-func (p *progress) close() {
-	if p.terminal && p.began {
-		fmt.Fprint(p.w, lineBegin+lineEnd)
-	}
-}
+func (p *progress) close() { p.line.Close() }
 
 // progressText is s in one line.
 func progressText(s contest.Status) string {

@@ -15,23 +15,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/baton-go/redis/bench/internal/program"
 	"github.com/baton-go/redis/bench/internal/rig"
 	"github.com/baton-go/redis/bench/internal/sheet"
 	"github.com/baton-go/redis/internal/realserver"
-)
-
-// The exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
 )
 
 // roles are what processes beside the program do.
@@ -41,11 +32,7 @@ func roles() map[string]rig.Role {
 
 func main() {
 	rig.PlayRole(roles())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	program.Main(run)
 }
 
 // options are what the program is called with.
@@ -102,25 +89,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return exitOK
+		return program.OK
 	case err != nil:
-		return exitUsage
+		return program.Usage
 	}
 	out, err := sheet.Open(o.json, o.html, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "growth: %v\n", err)
-		return exitUsage
+		return program.Usage
 	}
 	defer out.Discard()
 	result, err := measure(ctx, o, fullSizes(), stderr)
 	if err == nil {
-		err = out.Write(result, result.tables(), func(w io.Writer) error { return writePage(w, result, time.Now()) })
+		text := func(w io.Writer) error { return sheet.WriteAll(w, result.tables()) }
+		err = out.Write(result, text, func(w io.Writer) error { return writePage(w, result, time.Now()) })
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "growth: %v\n", err)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // measure does all parts, one after the other.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/bench/internal/gauge"
+	"github.com/baton-go/redis/bench/internal/program"
 	"github.com/baton-go/redis/bench/internal/rig"
 	"github.com/baton-go/redis/internal/realserver"
 )
@@ -59,12 +60,12 @@ func TestWrongCalls(t *testing.T) {
 		"-server redis-0.1 -rounds": "needs an argument",
 	} {
 		var stderr strings.Builder
-		if code := run(t.Context(), strings.Fields(args), io.Discard, &stderr); code != exitUsage || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%q: got exit status %d and %q, want %d and %q", args, code, stderr.String(), exitUsage, want)
+		if code := run(t.Context(), strings.Fields(args), io.Discard, &stderr); code != program.Usage || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q: got exit status %d and %q, want %d and %q", args, code, stderr.String(), program.Usage, want)
 		}
 	}
-	if code := run(t.Context(), []string{"-help"}, io.Discard, io.Discard); code != exitOK {
-		t.Errorf("-help: got exit status %d, want %d", code, exitOK)
+	if code := run(t.Context(), []string{"-help"}, io.Discard, io.Discard); code != program.OK {
+		t.Errorf("-help: got exit status %d, want %d", code, program.OK)
 	}
 }
 
@@ -72,8 +73,8 @@ func TestMissingServerFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.json")
 	var stderr strings.Builder
 	code := run(t.Context(), []string{"-server", "redis-0.1", "-json", path}, io.Discard, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "make servers") {
-		t.Errorf("got exit status %d and %q, want %d and advice", code, stderr.String(), exitFailed)
+	if code != program.Failed || !strings.Contains(stderr.String(), "make servers") {
+		t.Errorf("got exit status %d and %q, want %d and advice", code, stderr.String(), program.Failed)
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a file without figures was left")

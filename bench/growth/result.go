@@ -1,20 +1,14 @@
 package main
 
 import (
-	"runtime"
-
 	"github.com/baton-go/redis/bench/internal/gauge"
+	"github.com/baton-go/redis/bench/internal/sheet"
 )
 
 // A Result is everything that was measured. The names in its JSON are stable: they
 // are only added to.
 type Result struct {
-	Schema     string             `json:"schema"`
-	Server     string             `json:"server"`
-	Go         string             `json:"go"`
-	OS         string             `json:"os"`
-	Arch       string             `json:"arch"`
-	CPUs       int                `json:"cpus"`
+	sheet.Header
 	Quick      bool               `json:"quick"`
 	WindowMS   float64            `json:"window_ms"`
 	Rounds     int                `json:"rounds"`
@@ -34,8 +28,8 @@ const schema = "baton-growth/1"
 
 func newResult(o options) *Result {
 	return &Result{
-		Schema: schema, Server: o.server, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPUs: runtime.GOMAXPROCS(0), Quick: o.plan.quick, WindowMS: o.plan.window.Seconds() * 1000,
+		Header: sheet.NewHeader(schema, o.server),
+		Quick:  o.plan.quick, WindowMS: o.plan.window.Seconds() * 1000,
 		Rounds: o.plan.rounds, Pairs: o.plan.pairs,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/bench/internal/gauge"
+	"github.com/baton-go/redis/bench/internal/program"
 	"github.com/baton-go/redis/bench/internal/rig"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
@@ -45,8 +46,8 @@ func TestWrongCalls(t *testing.T) {
 		"-json /nowhere/at/all": "no such file",
 	} {
 		var stderr strings.Builder
-		if code := run(t.Context(), strings.Fields(args), io.Discard, &stderr); code != exitUsage || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%q: got exit status %d and %q, want %d and %q", args, code, stderr.String(), exitUsage, want)
+		if code := run(t.Context(), strings.Fields(args), io.Discard, &stderr); code != program.Usage || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q: got exit status %d and %q, want %d and %q", args, code, stderr.String(), program.Usage, want)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func TestFiguresAreWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.json")
 	var stdout, stderr strings.Builder
 	args := "-server embedded -goroutines 2 -handoffs 1 -pairs 1 -second 200ms -json " + path
-	if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != exitOK {
+	if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != program.OK {
 		t.Fatalf("got exit status %d and %q", code, stderr.String())
 	}
 	text, err := os.ReadFile(path)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/baton-go/redis/bench/internal/gauge"
@@ -12,12 +11,7 @@ import (
 // A Result is everything that was measured. The names in its JSON are stable: they
 // are only added to.
 type Result struct {
-	Schema     string           `json:"schema"`
-	Server     string           `json:"server"`
-	Go         string           `json:"go"`
-	OS         string           `json:"os"`
-	Arch       string           `json:"arch"`
-	CPUs       int              `json:"cpus"`
+	sheet.Header
 	Goroutines int              `json:"goroutines"`
 	SecondMS   float64          `json:"second_ms"`
 	Handoff    Seconds          `json:"handoff"` // the second of the handoff against the one before
@@ -59,8 +53,7 @@ const schema = "baton-handoff/1"
 
 func newResult(o options) *Result {
 	return &Result{
-		Schema: schema, Server: o.server, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPUs: runtime.GOMAXPROCS(0), Goroutines: o.goroutines, SecondMS: o.second.Seconds() * 1000,
+		Header: sheet.NewHeader(schema, o.server), Goroutines: o.goroutines, SecondMS: o.second.Seconds() * 1000,
 	}
 }
 

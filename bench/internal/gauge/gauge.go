@@ -52,7 +52,8 @@ type Reading struct {
 func Read() Reading {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return Reading{at: time.Now(), cpu: cpuTime(), allocs: m.Mallocs, bytes: m.TotalAlloc}
+	cpu, _ := ProcessCPU() // 0 where it is not known
+	return Reading{at: time.Now(), cpu: cpu, allocs: m.Mallocs, bytes: m.TotalAlloc}
 }
 
 // Since is what ops operations took from r until now.

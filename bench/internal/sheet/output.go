@@ -8,40 +8,47 @@ import (
 	"os"
 )
 
-// Outputs are the files that a program writes beside its tables. They are opened
-// before it begins to measure, so that a wrong path is found out at once.
+// Outputs are the files that a program writes beside its text. They are opened before
+// it begins to measure, so that a wrong path is found out at once.
 type Outputs struct {
-	files  []*os.File
-	json   io.Writer // nil: not wanted
-	html   io.Writer // nil: not wanted
-	tables io.Writer
+	files []output
+	json  io.Writer // nil: not wanted
+	html  io.Writer // nil: not wanted
+	text  io.Writer
 }
 
-// Open opens the files at these paths; "" is none, and "-" as jsonPath is stdout,
-// whereupon the tables go to stderr.
+// output is a file, and what is in it.
+type output struct {
+	*os.File
+	what string
+}
+
+// Open opens the files at these paths, which are those of the flags -json and -html; ""
+// is none, and "-" as jsonPath is stdout, whereupon the text goes to stderr.
 func Open(jsonPath, htmlPath string, stdout, stderr io.Writer) (*Outputs, error) {
-	o := &Outputs{tables: stdout}
-	create := func(to *io.Writer, path string) error {
+	o := &Outputs{text: stdout}
+	create := func(to *io.Writer, path, flag, what string) error {
 		if path == "" {
 			return nil
 		}
 		f, err := os.Create(path)
 		if err != nil {
-			return err
+			return fmt.Errorf("-%s: %w", flag, err)
 		}
-		o.files = append(o.files, f)
+		o.files = append(o.files, output{f, what})
 		*to = f
 		return nil
 	}
 	var err error
 	if jsonPath == "-" {
-		o.json, o.tables, jsonPath = stdout, stderr, ""
+		o.json, o.text, jsonPath = stdout, stderr, ""
 	}
 	if htmlPath == "-" {
-		err = errors.New("the page goes to a file only")
+		err = errors.New("-html: the page goes to a file only")
 		htmlPath = ""
 	}
-	if err = errors.Join(err, create(&o.json, jsonPath), create(&o.html, htmlPath)); err != nil {
+	err = errors.Join(err, create(&o.json, jsonPath, "json", "JSON"), create(&o.html, htmlPath, "html", "Page"))
+	if err != nil {
 		o.Discard()
 		return nil, err
 	}
@@ -57,26 +64,27 @@ func (o *Outputs) Discard() {
 	o.files = nil
 }
 
-// Write writes everything that is wanted. page is called only for a page.
-func (o *Outputs) Write(result any, tables []*Table, page func(io.Writer) error) error {
-	var errs []error
-	for i, t := range tables {
-		if i > 0 {
-			fmt.Fprintln(o.tables)
-		}
-		errs = append(errs, t.Write(o.tables))
-	}
+// Write writes everything that is wanted, and tells in the text which files there are.
+// page is called only for a page.
+func (o *Outputs) Write(result any, text, page func(io.Writer) error) error {
+	errs := []error{text(o.text)}
 	if o.json != nil {
-		e := json.NewEncoder(o.json)
-		e.SetIndent("", "  ")
-		errs = append(errs, e.Encode(result))
+		errs = append(errs, writeJSON(o.json, result))
 	}
 	if o.html != nil {
 		errs = append(errs, page(o.html))
 	}
 	for _, f := range o.files {
 		errs = append(errs, f.Close())
+		fmt.Fprintf(o.text, "\n%s: %s\n", f.what, f.Name())
 	}
 	o.files = nil
 	return errors.Join(errs...)
+}
+
+func writeJSON(w io.Writer, result any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(result)
 }

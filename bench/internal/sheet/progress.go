@@ -7,25 +7,23 @@ import (
 	"time"
 )
 
-// Progress says what is being measured: in one line that changes where there is a
-// terminal, and in lines of their own elsewhere.
-type Progress struct {
-	w        io.Writer
-	terminal bool
-	begun    time.Time
-	shown    bool
+// A Line is one that changes where there is a terminal; elsewhere each text has a line of
+// its own.
+type Line struct {
+	w          io.Writer
+	isTerminal bool
+	isShown    bool
 }
 
-// The line is written over itself, and cut off where the terminal is too narrow.
+// The line is written over itself, and cut off where the terminal is too narrow:
+// wrapped, it could not be written over.
 const (
 	lineBegin = "\r\x1b[?7l"
 	lineEnd   = "\x1b[K\x1b[?7h"
 )
 
-// NewProgress makes one that writes to w.
-func NewProgress(w io.Writer) *Progress {
-	return &Progress{w: w, terminal: isTerminal(w), begun: time.Now()}
-}
+// NewLine makes one that writes to w.
+func NewLine(w io.Writer) *Line { return &Line{w: w, isTerminal: isTerminal(w)} }
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -36,20 +34,39 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// Step says what comes now.
-func (p *Progress) Step(format string, args ...any) {
-	text := fmt.Sprintf("%4.0f s  ", time.Since(p.begun).Seconds()) + fmt.Sprintf(format, args...)
-	if p.terminal {
-		fmt.Fprint(p.w, lineBegin+text+lineEnd)
+// Changes tells whether a text takes the place of the one before.
+func (l *Line) Changes() bool { return l.isTerminal }
+
+// Show shows a text.
+func (l *Line) Show(text string) {
+	if l.isTerminal {
+		fmt.Fprint(l.w, lineBegin+text+lineEnd)
 	} else {
-		fmt.Fprintln(p.w, text)
+		fmt.Fprintln(l.w, text)
 	}
-	p.shown = true
+	l.isShown = true
 }
 
 // Close ends the line.
-func (p *Progress) Close() {
-	if p.terminal && p.shown {
-		fmt.Fprint(p.w, lineBegin+lineEnd)
+func (l *Line) Close() {
+	if l.isTerminal && l.isShown {
+		fmt.Fprint(l.w, lineBegin+lineEnd)
 	}
 }
+
+// Progress says what is being measured.
+type Progress struct {
+	line  *Line
+	begun time.Time
+}
+
+// NewProgress makes one that writes to w.
+func NewProgress(w io.Writer) *Progress { return &Progress{line: NewLine(w), begun: time.Now()} }
+
+// Step says what comes now.
+func (p *Progress) Step(format string, args ...any) {
+	p.line.Show(fmt.Sprintf("%4.0f s  ", time.Since(p.begun).Seconds()) + fmt.Sprintf(format, args...))
+}
+
+// Close ends what is shown.
+func (p *Progress) Close() { p.line.Close() }

@@ -105,8 +105,9 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := []*Table{{Title: "one", Columns: []string{"c"}}, {Title: "two", Columns: []string{"c"}}}
+	text := func(w io.Writer) error { return WriteAll(w, tables) }
 	page := func(w io.Writer) error { _, err := io.WriteString(w, "page"); return err }
-	if err := o.Write(map[string]int{"a": 1}, tables, page); err != nil {
+	if err := o.Write(map[string]int{"a": 1}, text, page); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]int
@@ -117,7 +118,7 @@ func TestOutputs(t *testing.T) {
 	if b, err := os.ReadFile(htmlPath); string(b) != "page" {
 		t.Errorf("got %q, %v", b, err)
 	}
-	if s := stdout.String(); !strings.Contains(s, "one") || !strings.Contains(s, "two") || stderr.Len() > 0 {
+	if s := stdout.String(); !strings.Contains(s, "one\n  c\n\ntwo") || !strings.Contains(s, "JSON: "+jsonPath) || !strings.Contains(s, "Page: "+htmlPath) || stderr.Len() > 0 {
 		t.Errorf("got %q", s)
 	}
 }
@@ -128,10 +129,11 @@ func TestJSONHasStdoutForItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Write(1, []*Table{{Title: "one", Columns: []string{"c"}}}, nil); err != nil {
+	text := func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }
+	if err := o.Write("<1>", text, nil); err != nil {
 		t.Fatal(err)
 	}
-	if stdout.String() != "1\n" || !strings.Contains(stderr.String(), "one") {
+	if stdout.String() != "\"<1>\"\n" || !strings.Contains(stderr.String(), "one") {
 		t.Errorf("got %q and %q", stdout.String(), stderr.String())
 	}
 }
@@ -165,7 +167,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	b.Reset()
-	p.terminal = true
+	p.line.isTerminal = true
 	p.Step("part 2")
 	p.Close()
 	if got := b.String(); strings.Contains(got, "\n") || !strings.HasSuffix(got, lineBegin+lineEnd) {

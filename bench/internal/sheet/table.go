@@ -55,6 +55,19 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
+// WriteAll writes tables as text, with a line between them.
+func WriteAll(w io.Writer, tables []*Table) error {
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // noteWidth is how long the lines of a note are.
 const noteWidth = 100
 

@@ -6,6 +6,7 @@ import (
 	"github.com/baton-go/redis/bench/compare/internal/load"
 	"github.com/baton-go/redis/bench/compare/internal/result"
 	"github.com/baton-go/redis/bench/compare/internal/subject"
+	"github.com/baton-go/redis/bench/internal/gauge"
 )
 
 func key(b Block, c load.Context) result.Key {
@@ -61,7 +62,7 @@ func (e *entry) sum() *result.Subject {
 		all.ClientCPU += sample.ClientCPU
 		all.ServerCPU += sample.ServerCPU
 	}
-	s.OpsPerS = result.Median(measured)
+	s.OpsPerS = gauge.Median(measured)
 	if all.Commands > 0 {
 		n := float64(all.Commands)
 		s.AllocsPerOp, s.BytesPerOp = float64(all.Allocs)/n, float64(all.Bytes)/n

@@ -6,6 +6,7 @@ import (
 
 	"github.com/baton-go/redis/bench/compare/internal/load"
 	"github.com/baton-go/redis/bench/compare/internal/server"
+	"github.com/baton-go/redis/bench/internal/gauge"
 )
 
 // A watch tells how much of the machine other processes use.
@@ -26,7 +27,7 @@ func (w *watch) read() (now time.Time, busy, client, db time.Duration, err error
 	if busy, err = load.MachineCPU(); err != nil {
 		return now, 0, 0, 0, err
 	}
-	if client, err = load.ProcessCPU(); err != nil {
+	if client, err = gauge.ProcessCPU(); err != nil {
 		return now, 0, 0, 0, err
 	}
 	db, err = w.cpu()

@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/baton-go/redis/bench/compare/internal/subject"
+	"github.com/baton-go/redis/bench/internal/gauge"
 )
 
 // A Context is which context calls are given.
@@ -162,7 +163,7 @@ func (s Slice) reading(workers []*worker) (r reading, err error) {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	r.mallocs, r.bytes = mem.Mallocs, mem.TotalAlloc
-	if r.client, err = ProcessCPU(); err != nil {
+	if r.client, err = gauge.ProcessCPU(); err != nil {
 		return r, fmt.Errorf("CPU time of this process: %w", err)
 	}
 	r.at = time.Now()

@@ -4,12 +4,14 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/baton-go/redis/bench/compare/internal/result"
+	"github.com/baton-go/redis/bench/internal/sheet"
 )
 
 // WriteTable writes r for people.
@@ -125,13 +127,7 @@ func times(v float64) string {
 }
 
 // thousands is v as a whole number with its thousands apart.
-func thousands(v float64) string {
-	s := fmt.Sprintf("%.0f", v)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands(v float64) string { return sheet.Thousands(int64(math.RoundToEven(v))) }
 
 // micros is a time in microseconds in the unit that suits it; 0 is not known.
 func micros(us float64) string {

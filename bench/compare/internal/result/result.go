@@ -1,11 +1,7 @@
 // Package result holds what was measured, and what follows from it.
 package result
 
-import (
-	"encoding/json"
-	"io"
-	"time"
-)
+import "time"
 
 // A Result is a whole comparison. Its JSON keys are stable: they may be added to.
 type Result struct {
@@ -116,12 +112,4 @@ func (r *Result) Failures() []string {
 		}
 	}
 	return lines
-}
-
-// WriteJSON writes r as indented JSON.
-func (r *Result) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

@@ -2,7 +2,8 @@ package result
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/baton-go/redis/bench/internal/gauge"
 )
 
 func (k Key) String() string {
@@ -15,19 +16,6 @@ func Goroutines(n int) string {
 		return "1 goroutine"
 	}
 	return fmt.Sprintf("%d goroutines", n)
-}
-
-// Median is the middle of values, or 0 without any. It leaves values as they are.
-func Median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	mid := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[mid]
-	}
-	return (sorted[mid-1] + sorted[mid]) / 2
 }
 
 // Ratios are the ratios of a to b in the same round. Rounds in which one of them
@@ -48,7 +36,7 @@ func PairRatio(a, b *Subject) float64 {
 	if a == nil || b == nil {
 		return 0
 	}
-	return Median(Ratios(a.OpsPerSRounds, b.OpsPerSRounds))
+	return gauge.Median(Ratios(a.OpsPerSRounds, b.OpsPerSRounds))
 }
 
 // Fastest returns the subject with the highest rate among those that ok accepts, or

@@ -7,6 +7,7 @@ import (
 	"github.com/baton-go/redis/bench/compare/internal/result"
 	"github.com/baton-go/redis/bench/compare/internal/server"
 	"github.com/baton-go/redis/bench/compare/internal/subject"
+	"github.com/baton-go/redis/bench/internal/gauge"
 )
 
 // A peer is a client, or the fastest of several, that Baton is compared with.
@@ -213,5 +214,5 @@ func (j *judge) maintenance() {
 			ratios = append(ratios, result.Ratios(baton.OpsPerSRounds, off.OpsPerSRounds)...)
 		}
 	}
-	j.add(result.Target{Group: "maintenance notifications", What: "all cells", Against: "baton without them", Limit: 0.99}, result.Median(ratios))
+	j.add(result.Target{Group: "maintenance notifications", What: "all cells", Against: "baton without them", Limit: 0.99}, gauge.Median(ratios))
 }

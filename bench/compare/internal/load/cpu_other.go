@@ -1,8 +1,0 @@
-//go:build !unix
-
-package load
-
-import "time"
-
-// ProcessCPU is not known here.
-func ProcessCPU() (time.Duration, error) { return 0, nil }
