@@ -80,7 +80,7 @@ var tables = []table{
 		{1, 1.0, 0, 1.3, 0},
 		{64, 1.0, 0, 1.3, 0},
 	}},
-	{"throughput, cluster", server.Cluster, []string{"get64"}, []row{
+	{"throughput, cluster", server.Cluster, []string{"get64", "mixed"}, []row{
 		{64, 2.0, 0, 4.0, 0},
 		{512, 2.0, 0, 4.0, 0},
 	}},
