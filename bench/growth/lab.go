@@ -45,7 +45,7 @@ type sizes struct {
 	callers []int // goroutines that share the one connection
 	links   []int // connections of their own that callers have in all
 	nodes   []int // of a cluster
-	crowd   int   // goroutines that use all nodes of it, or that there are for each
+	crowd   int   // goroutines that use all nodes of it, or each
 	held    int   // every number of things held is divided by it
 	large   []largeSize
 }

@@ -136,7 +136,7 @@ func TestEveryPartMeasures(t *testing.T) {
 		}
 	}
 	for what, got := range map[string][2]int{
-		"goroutines": {len(r.Goroutines), 8}, "links": {len(r.Links), 4}, "nodes": {len(r.Nodes), 36}, "memory": {len(r.Memory), 7}, "large": {len(r.Large), 16},
+		"goroutines": {len(r.Goroutines), 8}, "links": {len(r.Links), 4}, "nodes": {len(r.Nodes), 48}, "memory": {len(r.Memory), 7}, "large": {len(r.Large), 16},
 		"slow": {len(r.Slow), 3}, "ready": {len(r.Ready), 6}, "polling": {len(r.Polling), 4}, "tables": {len(r.tables()), 8},
 	} {
 		if got[0] != got[1] {

@@ -11,6 +11,7 @@ import (
 	redis "github.com/baton-go/redis"
 	"github.com/baton-go/redis/bench/internal/gauge"
 	"github.com/baton-go/redis/bench/internal/rig"
+	"github.com/baton-go/redis/bench/internal/sheet"
 	"github.com/baton-go/redis/internal/realserver"
 )
 
@@ -28,12 +29,15 @@ func (c callersOfNodes) goroutines(nodes int) int {
 	return c.n
 }
 
+// callersOfNodes are one, a crowd for all nodes together, as many as are a crowd for each
+// of the most nodes, which is also more than that for each of fewer, and a crowd for each
+// node, however many there are.
 func (l *lab) callersOfNodes() []callersOfNodes {
-	return []callersOfNodes{
-		{"1", 1, false},
-		{fmt.Sprintf("%d in all", l.crowd), l.crowd, false},
-		{fmt.Sprintf("%d per node", l.crowd), l.crowd, true},
+	all := []callersOfNodes{{"1", 1, false}}
+	for _, n := range []int{l.crowd, l.crowd * slices.Max(l.nodes)} {
+		all = append(all, callersOfNodes{sheet.Thousands(int64(n)) + " in all", n, false})
 	}
+	return append(all, callersOfNodes{sheet.Thousands(int64(l.crowd)) + " per node", l.crowd, true})
 }
 
 // stubServers is the name of servers that are no real ones.
