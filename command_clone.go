@@ -3,6 +3,18 @@ package redis
 // Clone and GetCmdType of every type of command, in the order of the alphabet.
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *ACLLogCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeACLLog.
+func (c *ACLLogCmd) GetCmdType() CmdType { return CmdTypeACLLog }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *BFInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeBFInfo.
+func (c *BFInfoCmd) GetCmdType() CmdType { return CmdTypeBFInfo }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *BoolCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeBool.
@@ -15,16 +27,46 @@ func (c *BoolSliceCmd) Clone() Cmder { return clone(c) }
 func (c *BoolSliceCmd) GetCmdType() CmdType { return CmdTypeBoolSlice }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *CFInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeCFInfo.
+func (c *CFInfoCmd) GetCmdType() CmdType { return CmdTypeCFInfo }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *ClientInfoCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeClientInfo.
 func (c *ClientInfoCmd) GetCmdType() CmdType { return CmdTypeClientInfo }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *ClusterLinksCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeClusterLinks.
+func (c *ClusterLinksCmd) GetCmdType() CmdType { return CmdTypeClusterLinks }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *ClusterShardsCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeClusterShards.
+func (c *ClusterShardsCmd) GetCmdType() CmdType { return CmdTypeClusterShards }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *ClusterSlotsCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeClusterSlots.
+func (c *ClusterSlotsCmd) GetCmdType() CmdType { return CmdTypeClusterSlots }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *Cmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeGeneric.
 func (c *Cmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *CMSInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeCMSInfo.
+func (c *CMSInfoCmd) GetCmdType() CmdType { return CmdTypeCMSInfo }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *DigestCmd) Clone() Cmder { return clone(c) }
@@ -49,6 +91,18 @@ func (c *FloatSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeFloatSlice.
 func (c *FloatSliceCmd) GetCmdType() CmdType { return CmdTypeFloatSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FunctionListCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFunctionList.
+func (c *FunctionListCmd) GetCmdType() CmdType { return CmdTypeFunctionList }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FunctionStatsCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFunctionStats.
+func (c *FunctionStatsCmd) GetCmdType() CmdType { return CmdTypeFunctionStats }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *GeoLocationCmd) Clone() Cmder { return clone(c) }
@@ -117,22 +171,40 @@ func (c *IntCmd) Clone() Cmder { return clone(c) }
 func (c *IntCmd) GetCmdType() CmdType { return CmdTypeInt }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *IntPointerSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeIntPointerSlice.
+func (c *IntPointerSliceCmd) GetCmdType() CmdType { return CmdTypeIntPointerSlice }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *IntSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeIntSlice.
 func (c *IntSliceCmd) GetCmdType() CmdType { return CmdTypeIntSlice }
 
 // Clone is a copy of the command that shares nothing with it.
-func (c *KeyValueSliceCmd) Clone() Cmder { return clone(c) }
+func (c *JSONCmd) Clone() Cmder { return clone(c) }
 
-// GetCmdType is CmdTypeKeyValueSlice.
-func (c *KeyValueSliceCmd) GetCmdType() CmdType { return CmdTypeKeyValueSlice }
+// GetCmdType is CmdTypeJSON.
+func (c *JSONCmd) GetCmdType() CmdType { return CmdTypeJSON }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *JSONSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeJSONSlice.
+func (c *JSONSliceCmd) GetCmdType() CmdType { return CmdTypeJSONSlice }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *KeyValuesCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeKeyValues.
 func (c *KeyValuesCmd) GetCmdType() CmdType { return CmdTypeKeyValues }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *KeyValueSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeKeyValueSlice.
+func (c *KeyValueSliceCmd) GetCmdType() CmdType { return CmdTypeKeyValueSlice }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *LCSCmd) Clone() Cmder { return clone(c) }
@@ -157,6 +229,12 @@ func (c *MapStringInterfaceSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeMapStringInterfaceSlice.
 func (c *MapStringInterfaceSliceCmd) GetCmdType() CmdType { return CmdTypeMapStringInterfaceSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *MapStringSliceInterfaceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *MapStringSliceInterfaceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *MapStringStringCmd) Clone() Cmder { return clone(c) }
@@ -195,6 +273,12 @@ func (c *ScanCmd) Clone() Cmder { return clone(c) }
 func (c *ScanCmd) GetCmdType() CmdType { return CmdTypeScan }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *ScanDumpCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeScanDump.
+func (c *ScanDumpCmd) GetCmdType() CmdType { return CmdTypeScanDump }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *SliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeSlice.
@@ -219,16 +303,76 @@ func (c *StringSliceCmd) Clone() Cmder { return clone(c) }
 func (c *StringSliceCmd) GetCmdType() CmdType { return CmdTypeStringSlice }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *StringSliceSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *StringSliceSliceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *StringStructMapCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeStringStructMap.
 func (c *StringStructMapCmd) GetCmdType() CmdType { return CmdTypeStringStructMap }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *TDigestInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeTDigestInfo.
+func (c *TDigestInfoCmd) GetCmdType() CmdType { return CmdTypeTDigestInfo }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *TimeCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeTime.
 func (c *TimeCmd) GetCmdType() CmdType { return CmdTypeTime }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *TopKInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeTopKInfo.
+func (c *TopKInfoCmd) GetCmdType() CmdType { return CmdTypeTopKInfo }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *TSNRangePivotRowSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeTSNRangePivotRowSlice.
+func (c *TSNRangePivotRowSliceCmd) GetCmdType() CmdType { return CmdTypeTSNRangePivotRowSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *TSTimestampValueCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeTSTimestampValue.
+func (c *TSTimestampValueCmd) GetCmdType() CmdType { return CmdTypeTSTimestampValue }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *TSTimestampValueSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeTSTimestampValueSlice.
+func (c *TSTimestampValueSliceCmd) GetCmdType() CmdType { return CmdTypeTSTimestampValueSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *VectorAttribSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *VectorAttribSliceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *VectorScoreAttribSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *VectorScoreAttribSliceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *VectorScoreSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *VectorScoreSliceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *VectorScoreSliceSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *VectorScoreSliceSliceCmd) GetCmdType() CmdType { return CmdTypeGeneric }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *XAutoClaimCmd) Clone() Cmder { return clone(c) }
@@ -297,6 +441,12 @@ func (c *XStreamSliceCmd) Clone() Cmder { return clone(c) }
 func (c *XStreamSliceCmd) GetCmdType() CmdType { return CmdTypeXStreamSlice }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *ZeroCopyStringCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeString.
+func (c *ZeroCopyStringCmd) GetCmdType() CmdType { return CmdTypeString }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *ZSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeZSlice.
@@ -313,9 +463,3 @@ func (c *ZWithKeyCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeZWithKey.
 func (c *ZWithKeyCmd) GetCmdType() CmdType { return CmdTypeZWithKey }
-
-// Clone is a copy of the command that shares nothing with it.
-func (c *ZeroCopyStringCmd) Clone() Cmder { return clone(c) }
-
-// GetCmdType is CmdTypeString.
-func (c *ZeroCopyStringCmd) GetCmdType() CmdType { return CmdTypeString }
