@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/baton-go/redis/internal/link"
@@ -37,12 +38,30 @@ func WithChannelPingTimeout(d time.Duration) ChannelOption {
 	return func(c *channel) { c.pingTimeout = d }
 }
 
+// WithChannelGaps makes ChannelWithSubscriptions give a *Gap wherever messages may be
+// missing. It does nothing for Channel, which can give messages only.
+func WithChannelGaps() ChannelOption { return func(c *channel) { c.gaps = true } }
+
+// Gap says that messages may be missing from here on until the *Subscription values that
+// follow: the connection was cut without notice, and Redis does not keep messages. Or a
+// message was dropped because its consumer was too slow. Handoffs leave no gap.
+type Gap struct {
+	At  time.Time // when it was noticed
+	Err error     // why
+}
+
+func (g *Gap) String() string { return "Gap<" + g.Err.Error() + ">" }
+
+// errSlowConsumer is why a message was dropped.
+var errSlowConsumer = errors.New("the consumer is too slow, so a message was dropped")
+
 // channel is what feeds the Go channel of a PubSub.
 type channel struct {
 	p                      *PubSub
 	size                   int
 	check, sendTimeout     time.Duration
 	reconnect, pingTimeout time.Duration
+	gaps                   bool          // give *Gap values
 	messages               chan *Message // one of these two is used
 	all                    chan any
 }
@@ -68,7 +87,8 @@ func (p *PubSub) Channel(opts ...ChannelOption) <-chan *Message {
 // ChannelSize is Channel with a capacity.
 func (p *PubSub) ChannelSize(size int) <-chan *Message { return p.Channel(WithChannelSize(size)) }
 
-// ChannelWithSubscriptions is Channel, but gives *Subscription values too.
+// ChannelWithSubscriptions is Channel, but gives *Subscription values too, and *Gap
+// values with WithChannelGaps.
 func (p *PubSub) ChannelWithSubscriptions(opts ...ChannelOption) <-chan any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,6 +156,9 @@ func (c *channel) run() {
 			c.probe(ctx)
 		case err != nil:
 			c.p.opt.Logger.Debug("subscription", "error", err)
+			if errors.Is(err, errSubscriptionLost) {
+				c.gap(err)
+			}
 			if !sleep(ctx, c.p.opt.backoff(min(failures, 10))) {
 				return
 			}
@@ -228,6 +251,16 @@ func (c *channel) send(v any) {
 	}
 	if !sent {
 		c.p.opt.Logger.Warn("a message was dropped because its consumer is too slow", "event", v)
+		if _, isGap := v.(*Gap); !isGap {
+			c.gap(errSlowConsumer)
+		}
+	}
+}
+
+// gap tells the consumer that messages may be missing, if it wants to know.
+func (c *channel) gap(err error) {
+	if c.gaps && c.all != nil {
+		c.send(&Gap{At: time.Now(), Err: err})
 	}
 }
 

@@ -295,3 +295,52 @@ func TestHandoffOfARestrictedUser(t *testing.T) {
 		})
 	}
 }
+
+// TestGapsAreTold: a cut that nobody announced is told to who wants to know, between the
+// messages before it and those after; a handoff is not.
+func TestGapsAreTold(t *testing.T) {
+	sim := maintsim.Start(t, maintsim.Config{Grace: time.Second, TimeUnit: 300 * time.Millisecond})
+	c := newClient(t, &redis.Options{Addr: sim.Addr()})
+	ctx := soon(t)
+	sub := c.Subscribe(ctx, "news")
+	defer sub.Close()
+	events := sub.ChannelWithSubscriptions(redis.WithChannelGaps())
+	next := func(what string, is func(any) bool) {
+		t.Helper()
+		for {
+			select {
+			case v := <-events:
+				if is(v) {
+					return
+				}
+				if g, ok := v.(*redis.Gap); ok {
+					t.Fatalf("waiting for %s: %v", what, g)
+				}
+			case <-ctx.Done():
+				t.Fatalf("waited in vain for %s", what)
+			}
+		}
+	}
+	isBegun := func(v any) bool { _, ok := v.(*redis.Subscription); return ok }
+	isMessage := func(v any) bool { _, ok := v.(*redis.Message); return ok }
+	next("the subscription", isBegun)
+	if err := sim.Rebind(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Publish(ctx, "news", "after a handoff").Err(); err != nil {
+		t.Fatal(err)
+	}
+	next("a message after a handoff", isMessage)
+	if err := sim.Cut(ctx); err != nil {
+		t.Fatal(err)
+	}
+	next("a gap", func(v any) bool {
+		g, ok := v.(*redis.Gap)
+		return ok && strings.Contains(g.Err.Error(), "subscription lost") && time.Since(g.At) < 10*time.Second
+	})
+	next("the next subscription", isBegun)
+	if err := c.Publish(ctx, "news", "after a cut").Err(); err != nil {
+		t.Fatal(err)
+	}
+	next("a message after a cut", isMessage)
+}

@@ -80,8 +80,10 @@ func (s *stream) dedicated() endpoint.Dedicated {
 
 // lost is the error of a subscription that was cut.
 func lost(l *link.Link) error {
-	return &CommandError{Command: "receive", Endpoint: l.Endpoint(), Delivery: NotSent, Err: fmt.Errorf("subscription lost: %w", l.Err())}
+	return &CommandError{Command: "receive", Endpoint: l.Endpoint(), Delivery: NotSent, Err: fmt.Errorf("%w: %w", errSubscriptionLost, l.Err())}
 }
+
+var errSubscriptionLost = errors.New("subscription lost")
 
 // onFrame runs on the link's reader.
 func (s *stream) onFrame(l *link.Link, frame []byte) {
