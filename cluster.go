@@ -484,10 +484,11 @@ func (c *clusterCore) retire(n *clusterNode) {
 	_ = n.client.Close()
 }
 
-// moved takes in that a slot is elsewhere: it is used at once, and verified soon.
+// moved takes in that a slot is elsewhere: it is used at once, and verified soon. addr ""
+// is an elsewhere that was not told.
 func (c *clusterCore) moved(slot uint16, addr string) {
 	c.mu.Lock()
-	if st := c.state.Load(); st != nil && !c.closed && st.topo.Primary(slot) != addr {
+	if st := c.state.Load(); st != nil && !c.closed && addr != "" && st.topo.Primary(slot) != addr {
 		c.use(st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr))
 	}
 	c.mu.Unlock()
@@ -508,20 +509,35 @@ func (c *clusterCore) migrated(n maintnotifications.Notice) {
 	topo := st.topo
 	for _, move := range n.Moves {
 		var slots cluster.Ranges
-		_, source, isKnown := topo.Find(move.Source)
+		_, source, isKnown := topo.Find(c.knownAs(topo, move.Source))
 		for _, r := range move.Slots {
 			if !isKnown || topo.Owner(r.First) == source {
 				slots = append(slots, cluster.Range(r))
 			}
 		}
 		if len(slots) > 0 {
-			topo = topo.Move(slots, move.Destination)
+			topo = topo.Move(slots, c.knownAs(topo, move.Destination))
 		}
 	}
 	c.use(topo)
 	c.mu.Unlock()
 	c.announce()
 	c.refreshSoon()
+}
+
+// knownAs gives the address by which the topology knows a node that a notice names. It may
+// be named as it announces itself or as it is reached (maintenance specification, section
+// 6), which differ where a Dialer or a name leads to it. mu is held.
+func (c *clusterCore) knownAs(topo *cluster.Topology, addr string) string {
+	if _, _, isKnown := topo.Find(addr); isKnown {
+		return addr
+	}
+	for known, n := range c.nodes {
+		if _, _, isKnown := topo.Find(known); isKnown && n.client.core.ep != nil && n.client.core.ep.IsLinkedTo(addr) {
+			return known
+		}
+	}
+	return addr
 }
 
 // use makes topo the topology, with the nodes that there are and those it adds; mu is

@@ -200,11 +200,24 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 	return c.base.backoff(t.sent - 1), true
 }
 
+// redirect reads MOVED and ASK from a node. Addr is "" where they don't tell where to.
+func (c *clusterCore) redirect(answer error, n *clusterNode) (cluster.Redirect, bool) {
+	text := answer.Error()
+	if st := c.state.Load(); st != nil {
+		return st.topo.ParseRedirect(text, n.addr)
+	}
+	return (*cluster.Topology)(nil).ParseRedirect(text, n.addr)
+}
+
 // judgeAnswer is judge for what a server has answered.
 func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode) (pause time.Duration, again bool) {
-	if r, ok := cluster.ParseRedirect(answer.Error(), n.addr); ok {
+	if r, ok := c.redirect(answer, n); ok {
 		if t.redirects >= c.opt.MaxRedirects {
 			return 0, false
+		}
+		if r.Addr == "" {
+			c.refreshSoon()
+			return t.hold(c.base.PoolTimeout)
 		}
 		t.redirects++
 		if r.Ask {
@@ -515,7 +528,7 @@ func (c *clusterCore) watched(n *clusterNode, err error) error {
 	if err == nil {
 		return nil
 	}
-	r, ok := cluster.ParseRedirect(err.Error(), n.addr)
+	r, ok := c.redirect(err, n)
 	if !ok {
 		return err
 	}

@@ -733,7 +733,7 @@ func (s *shardSubs) takeEnd(part *shardPart, ch *shardChan, ev *Subscription) []
 
 // takeRefusal is take for an error of the server, which doesn't tell what it is about.
 func (s *shardSubs) takeRefusal(part *shardPart, err error) []any {
-	r, isRedirect := cluster.ParseRedirect(err.Error(), part.node.addr)
+	r, isRedirect := s.c.redirect(err, part.node)
 	if !isRedirect && !notReady(err) {
 		return []any{err}
 	}

@@ -46,3 +46,43 @@ func ParseRedirect(text, origin string) (r Redirect, ok bool) {
 	}
 	return r, true
 }
+
+// ParseRedirect is the function ParseRedirect, with what the topology knows: a host of
+// "?" is that of a server that prefers names and has none, so that nodes of several
+// hosts say it. It is the node with that port at the host of origin, or else the only
+// one with that port; Addr is "" where there is no such node. The nil topology knows
+// nothing.
+func (t *Topology) ParseRedirect(text, origin string) (r Redirect, ok bool) {
+	r, ok = ParseRedirect(text, origin)
+	if ok && strings.Contains(text, " ?:") {
+		r.Addr = t.locate(r.Addr, origin)
+	}
+	return r, ok
+}
+
+// locate gives the address of a node by one whose host may be wrong; "" if it is none
+// or several.
+func (t *Topology) locate(addr, origin string) string {
+	if t == nil {
+		return ""
+	}
+	if p, ok := t.find(addr); ok && addr != origin {
+		return t.at(p).Addr
+	}
+	_, port, err := splitAddr(addr)
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for n := range t.Nodes() {
+		_, own, _ := splitAddr(n.Addr)
+		switch {
+		case own != port && n.Port != port && n.TLSPort != port, n.Addr == origin:
+		case found != "":
+			return ""
+		default:
+			found = n.Addr
+		}
+	}
+	return found
+}

@@ -113,3 +113,31 @@ func checkAddr(t failer, addr string) {
 		t.Fatalf("address %q: again it is %q, %v", addr, again, err)
 	}
 }
+
+func TestTopologyParseRedirect(t *testing.T) {
+	node := func(addr string) Shard { return Shard{Primary: Node{Addr: addr}} }
+	topo := &Topology{shards: []Shard{
+		node("10.0.0.1:7000"), node("10.0.0.1:7001"), node("10.0.0.2:7001"), node("10.0.0.2:7002"),
+		{Primary: Node{Addr: "10.0.0.3:7003", TLSPort: 8003}},
+	}}
+	topo.index()
+	for _, test := range []struct{ text, origin, want string }{
+		{"MOVED 1 10.0.0.9:1", "10.0.0.1:7000", "10.0.0.9:1"}, // told
+		{"MOVED 1 :7009", "10.0.0.1:7000", "10.0.0.1:7009"},   // the host that was asked
+		{"MOVED 1 ?:7001", "10.0.0.1:7000", "10.0.0.1:7001"},  // there is such a node
+		{"ASK 1 ?:7002", "10.0.0.1:7000", "10.0.0.2:7002"},    // the only one with the port
+		{"MOVED 1 ?:8003", "10.0.0.1:7000", "10.0.0.3:7003"},  // the same, by its other port
+		{"MOVED 1 ?:7001", "10.0.0.3:7003", ""},               // which of two?
+		{"MOVED 1 ?:7009", "10.0.0.1:7000", ""},               // none
+		{"MOVED 1 ?:7000", "10.0.0.1:7000", ""},               // never the one that says it
+		{"MOVED 1 ?:7001", "10.0.0.1:7001", "10.0.0.2:7001"},  // the other one
+	} {
+		got, ok := topo.ParseRedirect(test.text, test.origin)
+		if !ok || got.Addr != test.want || got.Slot != 1 {
+			t.Errorf("%q from %s: got %+v, %v, want %q", test.text, test.origin, got, ok, test.want)
+		}
+	}
+	if got, ok := (*Topology)(nil).ParseRedirect("MOVED 1 ?:7000", "10.0.0.1:7001"); !ok || got.Addr != "" {
+		t.Errorf("without a topology: got %+v, %v", got, ok)
+	}
+}

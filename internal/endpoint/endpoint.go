@@ -204,6 +204,19 @@ func (e *Endpoint) Links() int {
 	return len(e.links)
 }
 
+// IsLinkedTo tells whether a live link leads to addr, as it was dialled or as the
+// socket has it.
+func (e *Endpoint) IsLinkedTo(addr string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, en := range e.links {
+		if en.l.Endpoint() == addr || en.l.Peer() == addr {
+			return true
+		}
+	}
+	return false
+}
+
 // Close ends all links at once and returns when every goroutine of the endpoint has
 // ended. Handoffs going on are broken off.
 func (e *Endpoint) Close() {
