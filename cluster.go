@@ -3,18 +3,13 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/baton-go/redis/internal/cluster"
-	"github.com/baton-go/redis/internal/resp"
 	"github.com/baton-go/redis/maintnotifications"
 )
 
@@ -75,6 +70,7 @@ const (
 type clusterNode struct {
 	addr   string
 	client *Client
+	lacks  atomic.Int32 // what it can't be asked for; see askNode
 }
 
 // clusterState is a topology with the nodes it speaks of. It is never changed.
@@ -247,206 +243,6 @@ func (c *ClusterClient) OnNewNode(fn func(client *Client)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.onNew = append(c.onNew, fn)
-}
-
-// topology gives the state, and waits for the first one.
-func (c *clusterCore) topology(ctx context.Context) (*clusterState, error) {
-	if st := c.state.Load(); st != nil {
-		return st, nil
-	}
-	return c.refresh(ctx)
-}
-
-// refresh asks for the topology, or joins whoever does, and waits. It gives what was told,
-// without what redirects have changed since: they tell of single slots, so that a node and
-// its successor may both be primaries for a while.
-func (c *clusterCore) refresh(ctx context.Context) (*clusterState, error) {
-	l := c.begin()
-	if l == nil {
-		return nil, &CommandError{Delivery: NotSent, Err: ErrClosed}
-	}
-	select {
-	case <-l.done:
-		return l.st, l.err
-	case <-ctx.Done():
-		return nil, &CommandError{Delivery: NotSent, Err: context.Cause(ctx)}
-	}
-}
-
-// refreshSoon asks for the topology, or once more after the refresh going on.
-func (c *clusterCore) refreshSoon() {
-	c.mu.Lock()
-	isGoing := c.load != nil
-	c.stale = c.stale || isGoing
-	c.mu.Unlock()
-	if !isGoing {
-		c.begin()
-	}
-}
-
-// begin begins a refresh, or gives the one going on; nil: the client is closed.
-func (c *clusterCore) begin() *clusterLoad {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil
-	}
-	if c.load == nil {
-		c.load = &clusterLoad{done: make(chan struct{})}
-		c.stale = false
-		c.work.Go(c.reload)
-	}
-	return c.load
-}
-
-// reloadPause is the least time between two refreshes in a row, and half of it is jitter.
-const reloadPause = 50 * time.Millisecond
-
-// reload is the goroutine of a refresh. It goes on where something has changed since it
-// began.
-func (c *clusterCore) reload() {
-	for {
-		topo, err := c.ask()
-		c.reloads.Add(1)
-		if err == nil {
-			for n := range topo.Nodes() {
-				c.node(n.Addr) // announced before it is used
-			}
-		}
-		c.mu.Lock()
-		var st *clusterState
-		if err == nil {
-			if st = c.adopt(topo); st == nil {
-				err = &CommandError{Delivery: NotSent, Err: ErrClosed}
-			}
-		}
-		l, again := c.load, c.stale && !c.closed
-		c.stale, c.load = false, nil
-		if again {
-			c.load = &clusterLoad{done: make(chan struct{})}
-		}
-		c.schedule()
-		c.mu.Unlock()
-		l.st, l.err = st, err
-		close(l.done)
-		if !again {
-			return
-		}
-		sleep(c.run, reloadPause/2+rand.N(reloadPause)) //nolint:gosec // jitter, no secret
-	}
-}
-
-// schedule sets the timer of the next periodic refresh; mu is held.
-func (c *clusterCore) schedule() {
-	every := c.opt.ClusterStateReloadInterval
-	if every <= 0 || c.closed {
-		return
-	}
-	every += rand.N(every/10+1) - every/20 //nolint:gosec // jitter, no secret
-	if c.timer == nil {
-		c.timer = time.AfterFunc(every, c.refreshSoon)
-		return
-	}
-	c.timer.Reset(every)
-}
-
-// askTime bounds the question to one node.
-const askTime = 2 * time.Second
-
-// ask asks one node after the other for the topology until one tells.
-func (c *clusterCore) ask() (*cluster.Topology, error) {
-	if c.opt.ClusterSlots != nil {
-		slots, err := c.opt.ClusterSlots(c.run)
-		if err != nil {
-			return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %w", err)}
-		}
-		return topologyOf(slots)
-	}
-	var errs []error
-	for _, addr := range c.candidates() {
-		n := c.node(addr)
-		if n == nil {
-			return nil, &CommandError{Delivery: NotSent, Err: ErrClosed}
-		}
-		topo, err := c.askNode(n)
-		if err == nil {
-			return topo, nil
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", addr, err))
-	}
-	return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("no node tells the cluster's topology: %w", errors.Join(errs...))}
-}
-
-// candidates are the addresses to ask: those that served last, in random order, and the
-// seeds.
-func (c *clusterCore) candidates() []string {
-	var addrs []string
-	if st := c.state.Load(); st != nil {
-		addrs = slices.Collect(maps.Keys(st.nodes))
-		rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
-	}
-	for _, i := range rand.Perm(len(c.opt.Addrs)) {
-		if !slices.Contains(addrs, c.opt.Addrs[i]) {
-			addrs = append(addrs, c.opt.Addrs[i])
-		}
-	}
-	return addrs
-}
-
-// askNode asks one node.
-func (c *clusterCore) askNode(n *clusterNode) (*cluster.Topology, error) {
-	ctx, cancel := context.WithTimeout(c.run, askTime)
-	defer cancel()
-	cmd := &topologyCmd{from: cluster.Origin{Addr: n.addr, TLS: c.opt.TLSConfig != nil}}
-	cmd.begin("cluster")
-	cmd.str("slots")
-	if err := n.client.core.sendOnce(ctx, cmd); err != nil {
-		return nil, err
-	}
-	if cmd.err != nil {
-		return nil, cmd.err
-	}
-	if len(cmd.topo.Shards()) == 0 {
-		return nil, errors.New("it knows of no slot that is served")
-	}
-	return cmd.topo, nil
-}
-
-// topologyCmd is CLUSTER SLOTS.
-type topologyCmd struct {
-	baseCmd
-	from cluster.Origin
-	topo *cluster.Topology
-}
-
-func (c *topologyCmd) String() string { return c.show("a topology") }
-
-func (c *topologyCmd) readReply(r *resp.Reader) (err error) {
-	c.topo, err = cluster.ParseSlots(r, c.from)
-	return err
-}
-
-// topologyOf reads what ClusterOptions.ClusterSlots has told.
-func topologyOf(slots []ClusterSlot) (*cluster.Topology, error) {
-	b := resp.AppendArrayLen(nil, len(slots))
-	for _, s := range slots {
-		b = resp.AppendArrayLen(b, 2+len(s.Nodes))
-		b = resp.AppendInt(resp.AppendInt(b, int64(s.Start)), int64(s.End))
-		for _, n := range s.Nodes {
-			host, port, err := net.SplitHostPort(n.Addr)
-			if err != nil {
-				return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %w", err)}
-			}
-			num, err := strconv.ParseInt(port, 10, 64)
-			if err != nil {
-				return nil, &CommandError{Delivery: NotSent, Err: fmt.Errorf("ClusterSlots: %s: %w", n.Addr, err)}
-			}
-			b = resp.AppendArrayLen(b, 3)
-			b = resp.AppendBulk(resp.AppendInt(resp.AppendBulk(b, host), num), n.ID)
-		}
-	}
-	r := resp.NewReader(b)
-	return cluster.ParseSlots(&r, cluster.Origin{})
 }
 
 // adopt makes topo the topology; mu is held. Nodes that are no part of it any more are

@@ -225,6 +225,66 @@ func (n *Node) aliases() iter.Seq[string] {
 	}
 }
 
+// With returns t with what another topology of the same cluster, which may be nil, tells
+// of the nodes that t has and t does not: health and names. Who owns what and who
+// follows whom is t's.
+func (t *Topology) With(other *Topology) *Topology {
+	if other == nil {
+		return t
+	}
+	byID := make(map[string]Node)
+	for n := range other.Nodes() {
+		if n.ID != "" {
+			byID[n.ID] = n
+		}
+	}
+	told := func(n Node) Node {
+		more, ok := byID[n.ID]
+		if p, isThere := other.exact(n.Addr); !ok && isThere {
+			more, ok = *other.at(p), true
+		}
+		if !ok {
+			return n
+		}
+		if n.Health == HealthUnknown {
+			n.Health = more.Health
+		}
+		n.ID, n.Hostname, n.IP = cmp.Or(n.ID, more.ID), cmp.Or(n.Hostname, more.Hostname), cmp.Or(n.IP, more.IP)
+		n.Port, n.TLSPort = cmp.Or(n.Port, more.Port), cmp.Or(n.TLSPort, more.TLSPort)
+		return n
+	}
+	next := *t
+	next.shards = slices.Clone(t.shards)
+	for i := range next.shards {
+		s := &next.shards[i]
+		s.Primary = told(s.Primary)
+		s.Replicas = slices.Clone(s.Replicas)
+		for j := range s.Replicas {
+			s.Replicas[j] = told(s.Replicas[j])
+		}
+	}
+	next.index()
+	return &next
+}
+
+// Serving returns the topology without what serves nothing: shards without slots, which
+// CLUSTER SHARDS tells of, and replicas that have failed or are not in sync yet.
+func (t *Topology) Serving() *Topology {
+	var next Topology
+	index := make([]uint16, len(t.shards)+1) // by value of owner
+	for slot, owner := range t.owner {
+		if owner != 0 && index[owner] == 0 {
+			s := t.shards[owner-1]
+			s.Replicas = slices.DeleteFunc(slices.Clone(s.Replicas), func(n Node) bool { return !n.Health.IsUsable() })
+			next.shards = append(next.shards, s)
+			index[owner] = uint16(len(next.shards))
+		}
+		next.owner[slot] = index[owner]
+	}
+	next.index()
+	return &next
+}
+
 // Equal tells whether both say the same: the same shards with the same nodes in all
 // details, and the same slots. The order of shards doesn't matter.
 func (t *Topology) Equal(other *Topology) bool {
