@@ -46,17 +46,18 @@ type clusterCore struct {
 	redirects atomic.Int64                 // MOVED answers that were followed
 	reloads   atomic.Int64                 // refreshes
 
-	mu     sync.Mutex // guards the fields below
-	closed bool
-	nodes  map[string]*clusterNode // by address: those of the topology, and the seeds that were asked
-	load   *clusterLoad            // the refresh going on; nil: none
-	stale  bool                    // something has changed since it began
-	timer  *time.Timer             // of the next periodic refresh
-	torn   time.Time               // since when the topology has slots without a node; zero: it has none
-	onNew  []func(*Client)         // see OnNewNode
-	fresh  []*clusterNode          // made, and not announced yet
-	seen   cluster.Seen            // SMIGRATED notices that were acted upon
-	subs   map[*PubSub]struct{}
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	nodes   map[string]*clusterNode   // by address: those of the topology, and the seeds that were asked
+	leaving map[*clusterNode]struct{} // those that are being retired
+	load    *clusterLoad              // the refresh going on; nil: none
+	stale   bool                      // something has changed since it began
+	timer   *time.Timer               // of the next periodic refresh
+	torn    time.Time                 // since when the topology has slots without a node; zero: it has none
+	onNew   []func(*Client)           // see OnNewNode
+	fresh   []*clusterNode            // made, and not announced yet
+	seen    cluster.Seen              // SMIGRATED notices that were acted upon
+	subs    map[*PubSub]struct{}
 }
 
 // Bounds of the table of notices: every connection of every node tells each of them
@@ -71,6 +72,9 @@ type clusterNode struct {
 	addr   string
 	client *Client
 	lacks  atomic.Int32 // what it can't be asked for; see askNode
+	asked  atomic.Int64 // when an ASK led there last, in nanoseconds of Unix time
+
+	leaving bool // the topology has it no more; guarded by clusterCore.mu
 }
 
 // clusterState is a topology with the nodes it speaks of. It is never changed.
@@ -125,7 +129,7 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 	o := opt.withDefaults()
 	core := &clusterCore{
 		opt: o, base: o.node("localhost:6379").withDefaults(),
-		nodes: make(map[string]*clusterNode), subs: make(map[*PubSub]struct{}),
+		nodes: make(map[string]*clusterNode), leaving: make(map[*clusterNode]struct{}), subs: make(map[*PubSub]struct{}),
 	}
 	core.invalid = o.validate()
 	core.seen = cluster.NewSeen(seenMost, seenFor)
@@ -165,7 +169,7 @@ func (c *ClusterClient) Close() error {
 		return ErrClosed
 	}
 	c.closed = true
-	nodes := slices.Collect(maps.Values(c.nodes))
+	nodes := slices.AppendSeq(slices.Collect(maps.Values(c.nodes)), maps.Keys(c.leaving))
 	subs := slices.Collect(maps.Keys(c.subs))
 	if c.timer != nil {
 		c.timer.Stop()
@@ -246,8 +250,7 @@ func (c *ClusterClient) OnNewNode(fn func(client *Client)) {
 }
 
 // adopt makes topo the topology; mu is held. Nodes that are no part of it any more are
-// closed when what is in flight there has had its time. It gives the state; nil: the client
-// is closed.
+// retired. It gives the state; nil: the client is closed.
 func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
 	if c.closed {
 		return nil
@@ -266,18 +269,47 @@ func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
 	}
 	c.tendSubs()
 	for addr, n := range c.nodes {
-		if nodes[addr] == nil {
-			delete(c.nodes, addr)
+		if nodes[addr] == nil && !n.leaving {
+			n.leaving = true
 			c.work.Go(func() { c.retire(n) })
 		}
 	}
 	return st
 }
 
-// retire closes a node that owns nothing any more.
+// Times of a node that the topology does not have any more.
+const (
+	// leaveAfter is how long it must have been missing: nodes learn of each other's news
+	// one after the other, so that a topology may be behind the one before.
+	leaveAfter = 500 * time.Millisecond
+	// leaveSubs is how long subscriptions have to be moved to other nodes.
+	leaveSubs = 2*relayTime + time.Second
+)
+
+// retire ends a node that is no part of the topology any more, unless it is one again
+// soon: it gets no new commands, those in flight are answered, the cluster's
+// subscriptions are handed over, and then its client is closed.
 func (c *clusterCore) retire(n *clusterNode) {
-	sleep(c.run, max(n.client.opt.ReadTimeout, time.Second))
+	sleep(c.run, leaveAfter)
+	for c.run.Err() == nil && time.Since(time.Unix(0, n.asked.Load())) < leaveAfter {
+		sleep(c.run, leaveAfter) // it is importing slots
+	}
+	c.mu.Lock()
+	if st := c.state.Load(); st.nodes[n.addr] == n && !c.closed {
+		n.leaving = false
+		c.mu.Unlock()
+		return
+	}
+	delete(c.nodes, n.addr)
+	c.leaving[n] = struct{}{}
+	c.mu.Unlock()
+	if ep := n.client.core.ep; ep != nil {
+		ep.Retire(c.run, leaveSubs)
+	}
 	_ = n.client.Close()
+	c.mu.Lock()
+	delete(c.leaving, n)
+	c.mu.Unlock()
 }
 
 // moved takes in that a slot is elsewhere: it is used at once, and verified soon. addr ""

@@ -117,6 +117,7 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 	}
 	if t.asking {
 		if n := c.node(t.addr); n != nil {
+			n.asked.Store(time.Now().UnixNano())
 			return n, nil
 		}
 		return nil, &link.Error{Delivery: NotSent, Err: ErrClosed}

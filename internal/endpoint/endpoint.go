@@ -82,8 +82,11 @@ type Endpoint struct {
 
 	run     context.Context // ends at Close
 	stop    context.CancelFunc
-	work    sync.WaitGroup // the owner, workers, lookups
-	readers sync.WaitGroup // of the links
+	dials   context.Context // ends when it is retired or closed
+	work    sync.WaitGroup  // the owner, workers, lookups
+	readers sync.WaitGroup  // of the links
+
+	stopDials context.CancelCauseFunc
 
 	wasUp      atomic.Bool              // a link was open once
 	wasPrimary atomic.Bool              // and its server was a primary, as far as it said
@@ -93,6 +96,7 @@ type Endpoint struct {
 	mu       sync.Mutex // guards the fields below
 	closed   bool
 	links    map[uint64]*entry // every link that has not died
+	left     chan struct{}     // it was retired; gets a value when a link has gone
 	refusal  refusal
 	optedIn  bool      // a link has, once
 	cutAsked int       // dials, one after the other, that ended at the opt-in
@@ -127,6 +131,7 @@ type entry struct {
 	retire func()                          // no new work; close when drained
 	gone   func()                          // it has died
 	pooled bool                            // it is one of the pool's
+	beside bool                            // it is in no lane
 	age    *ageing                         // of the shared lane's link; set before it is registered
 
 	left    bool     // a lent link that is taken out of use; guarded by Endpoint.mu
@@ -158,6 +163,7 @@ func New(cfg Config) *Endpoint {
 	}
 	e.named = e.byName()
 	e.run, e.stop = context.WithCancel(context.Background())
+	e.dials, e.stopDials = context.WithCancelCause(e.run)
 	e.machine = maintnotifications.NewMachine(maintnotifications.MachineConfig{
 		Addr:                       cfg.Addr,
 		RelaxedTimeout:             cfg.Maint.RelaxedTimeout,
@@ -233,6 +239,7 @@ func (e *Endpoint) Close() {
 		links = append(links, en.l)
 	}
 	e.mu.Unlock()
+	e.stopDials(link.ErrClosed)
 	e.stop()
 	e.lane.Close()
 	e.pool.Close()
@@ -337,7 +344,7 @@ func (e *Endpoint) OpenDedicatedAt(ctx context.Context, d Dedicated, targets []s
 
 func (e *Endpoint) dedicatedUse(d Dedicated) use {
 	return use{subscriber: true, lent: true, onFrame: d.OnFrame, entry: func(l *link.Link) *entry {
-		en := &entry{l: l, retire: func() {}, gone: func() {}}
+		en := &entry{l: l, beside: true, retire: func() {}, gone: func() {}}
 		if d.OnGone != nil {
 			en.gone = func() { d.OnGone(l) }
 		}

@@ -36,12 +36,15 @@ var errSetup = errors.New("link setup")
 func (e *Endpoint) open(ctx context.Context, u use) (*link.Link, error) {
 	for attempt := 1; ; attempt++ {
 		l, err := e.openAt(ctx, u, e.dialTargets())
-		if err == nil || attempt >= e.cfg.DialRetries || Permanent(err) || ctx.Err() != nil || errors.Is(err, link.ErrClosed) {
+		if err == nil || attempt >= e.cfg.DialRetries || Permanent(err) || ctx.Err() != nil || e.dials.Err() != nil {
 			return l, err
 		}
 		pause := time.NewTimer(e.cfg.DialBackoff(attempt))
 		select {
 		case <-pause.C:
+		case <-e.dials.Done():
+			pause.Stop()
+			return nil, err
 		case <-ctx.Done():
 			pause.Stop()
 			return nil, err
@@ -81,6 +84,8 @@ func (e *Endpoint) openAt(ctx context.Context, u use, targets []string) (*link.L
 // endpoint.
 func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link, error) {
 	began := time.Now()
+	ctx, done := e.dialling(ctx)
+	defer done()
 	addr, nc, err := e.dial(ctx, addr)
 	if err != nil {
 		return nil, err
@@ -110,9 +115,9 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 		return nil, errReplica
 	}
 	e.remember(l.Info(), h)
-	if !e.register(u.entry(l)) {
-		l.Close(link.ErrClosed) // never started, so nothing is left
-		return nil, link.ErrClosed
+	if err := e.register(u.entry(l)); err != nil {
+		l.Close(err) // never started, so nothing is left
+		return nil, err
 	}
 	if e.cfg.OnLink != nil && !u.subscriber {
 		if err := e.cfg.OnLink(ctx, l); err != nil {
@@ -241,12 +246,12 @@ func (e *Endpoint) remember(info link.Info, h link.Handshake) {
 	}
 }
 
-// register makes a link known and starts it; false: the endpoint is closed.
-func (e *Endpoint) register(en *entry) bool {
+// register makes a link known and starts it; an error: the endpoint takes none.
+func (e *Endpoint) register(en *entry) error {
 	e.mu.Lock()
-	if e.closed {
+	if err := e.refuses(); err != nil {
 		e.mu.Unlock()
-		return false
+		return err
 	}
 	e.links[en.l.ID()] = en
 	e.noteRole(en.l.Info())
@@ -255,7 +260,7 @@ func (e *Endpoint) register(en *entry) bool {
 	en.l.Start()
 	e.mu.Unlock()
 	e.wasUp.Store(true)
-	return true
+	return nil
 }
 
 // onClose runs on the reader of a link that has died.
@@ -265,6 +270,12 @@ func (e *Endpoint) onClose(l *link.Link, err error) {
 	delete(e.links, l.ID())
 	if en != nil {
 		e.post(event{kind: eventDown, link: l.ID()})
+	}
+	if e.left != nil {
+		select {
+		case e.left <- struct{}{}:
+		default: // it looks anyway
+		}
 	}
 	e.mu.Unlock()
 	if t, ok := errors.AsType[*link.TimeoutError](err); ok && t.Op == "read" {

@@ -1,0 +1,78 @@
+package redis_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	redis "github.com/baton-go/redis"
+	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/realserver"
+)
+
+// linksAt counts the connections of a client's name at a node.
+func linksAt(t *testing.T, cl *realserver.Cluster, addr, name string) (n int) {
+	t.Helper()
+	list, err := cl.Do(t.Context(), addr, "CLIENT", "LIST")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := list.(string)
+	return strings.Count(text, "name="+name+" ")
+}
+
+// All slots of a node go to another one: the node is left soon, whatever the timeouts, and
+// nobody notices, neither commands that are in flight or blocked nor subscriptions.
+func TestClusterLeavesANodeWithoutSlots(t *testing.T) {
+	for _, server := range clusterServers() {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			cl := realserver.StartCluster(t, server, realserver.ClusterConfig{Primaries: 3})
+			c := redis.NewClusterClient(&redis.ClusterOptions{
+				Addrs: cl.Addrs()[2:], Logger: testLogger(t), ClientName: "leaver", ReadTimeout: time.Minute,
+			})
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			defer cancel()
+			from, to := cl.Addrs()[0], cl.Addrs()[1]
+			slots := realserver.SlotRange{End: cluster.Slots/3 - 1}
+			var own []string // keys of the node
+			for i := 0; len(own) < 8; i++ {
+				if key := fmt.Sprint("own-", i); int(cluster.SlotString(key)) <= slots.End {
+					own = append(own, key)
+				}
+			}
+			shard := c.SSubscribe(ctx, own[0])
+			defer shard.Close()
+			_ = receive(t, shard)
+			ks := consume(ctx, shard)
+			var popped sync.WaitGroup
+			for _, key := range own {
+				popped.Go(func() {
+					if v, err := c.BLPop(ctx, 0, key+"-{"+key+"}list").Result(); err != nil || v[1] != "x" {
+						t.Errorf("BLPOP: got %v, %v", v, err)
+					}
+				})
+			}
+			await(t, "the node is in use", func() bool { return linksAt(t, cl, from, "leaver") >= len(own) })
+			l := startClusterLoad(t, c, 32)
+			if err := cl.MoveSlots(ctx, from, to, slots); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			await(t, "the node is left", func() bool { return linksAt(t, cl, from, "leaver") == 0 })
+			t.Logf("left after %v", time.Since(began).Round(time.Millisecond))
+			for _, key := range own {
+				if err := c.RPush(ctx, key+"-{"+key+"}list", "x").Err(); err != nil {
+					t.Error(err)
+				}
+			}
+			popped.Wait()
+			l.end()
+			ks.works(t, c, "spublish", own[0])
+		})
+	}
+}
