@@ -51,6 +51,7 @@ type clusterCore struct {
 	nodes   map[string]*clusterNode   // by address: those of the topology, and the seeds that were asked
 	leaving map[*clusterNode]struct{} // those that are being retired
 	load    *clusterLoad              // the refresh going on; nil: none
+	known   *cluster.Topology         // as the last refresh or a notice has told it; nil: not known yet
 	stale   bool                      // something has changed since it began
 	timer   *time.Timer               // of the next periodic refresh
 	torn    time.Time                 // since when the topology has slots without a node; zero: it has none
@@ -348,6 +349,7 @@ func (c *clusterCore) migrated(n maintnotifications.Notice) {
 		}
 	}
 	c.use(topo)
+	c.known = topo
 	c.mu.Unlock()
 	c.announce()
 	c.refreshSoon()

@@ -81,6 +81,7 @@ func (c *clusterCore) reload() {
 		}
 		c.mu.Lock()
 		var st *clusterState
+		isSettled := err != nil || c.isSettled(topo)
 		if err == nil {
 			if st = c.adopt(topo); st == nil {
 				err = &CommandError{Delivery: NotSent, Err: ErrClosed}
@@ -91,7 +92,7 @@ func (c *clusterCore) reload() {
 		if again {
 			c.load = &clusterLoad{done: make(chan struct{})}
 		}
-		c.schedule()
+		c.schedule(isSettled)
 		c.mu.Unlock()
 		l.st, l.err = st, err
 		close(l.done)
@@ -102,9 +103,25 @@ func (c *clusterCore) reload() {
 	}
 }
 
-// schedule sets the timer of the next periodic refresh; mu is held.
-func (c *clusterCore) schedule() {
+// settleAfter is when the topology is asked for again after a change. Nodes learn of it one
+// after the other, and what moves without anybody using it causes no redirect.
+const settleAfter = time.Second
+
+// isSettled tells whether topo is what was known before, and what redirects have told
+// since; mu is held.
+func (c *clusterCore) isSettled(topo *cluster.Topology) bool {
+	was := c.known
+	c.known = topo
+	st := c.state.Load()
+	return was == nil || cluster.Diff(was, topo).IsEmpty() && cluster.Diff(st.topo, topo).IsEmpty()
+}
+
+// schedule sets the timer of the next refresh that nothing else calls for; mu is held.
+func (c *clusterCore) schedule(isSettled bool) {
 	every := c.opt.ClusterStateReloadInterval
+	if !isSettled && (every <= 0 || every > settleAfter) {
+		every = settleAfter
+	}
 	if every <= 0 || c.closed {
 		return
 	}
