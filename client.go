@@ -38,6 +38,7 @@ type core struct {
 	dialHooks *hooks                                          // of the client that was made first
 	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does
 	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
+	isNode    atomic.Bool                                     // it is the client of a cluster\'s node
 
 	mu     sync.Mutex // guards the fields below
 	closed bool

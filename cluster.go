@@ -42,9 +42,10 @@ type clusterCore struct {
 	stop context.CancelFunc
 	work sync.WaitGroup // refreshes, retirements
 
-	state     atomic.Pointer[clusterState] // nil: not known yet
-	redirects atomic.Int64                 // MOVED answers that were followed
-	reloads   atomic.Int64                 // refreshes
+	state       atomic.Pointer[clusterState] // nil: not known yet
+	redirects   atomic.Int64                 // MOVED answers that were followed
+	reloads     atomic.Int64                 // refreshes
+	nodesHooked atomic.Bool                  // clients of nodes may have hooks: somebody sees them being made, or has added one since
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -56,7 +57,7 @@ type clusterCore struct {
 	timer   *time.Timer               // of the next periodic refresh
 	torn    time.Time                 // since when the topology has slots without a node; zero: it has none
 	onNew   []func(*Client)           // see OnNewNode
-	fresh   []*clusterNode            // made, and not announced yet
+	making  map[string]chan struct{}  // nodes that are being made; closed when they are
 	seen    cluster.Seen              // SMIGRATED notices that were acted upon
 	subs    map[*PubSub]struct{}
 }
@@ -67,16 +68,6 @@ const (
 	seenMost = 256
 	seenFor  = 10 * time.Minute
 )
-
-// clusterNode is one node.
-type clusterNode struct {
-	addr   string
-	client *Client
-	lacks  atomic.Int32 // what it can't be asked for; see askNode
-	asked  atomic.Int64 // when an ASK led there last, in nanoseconds of Unix time
-
-	leaving bool // the topology has it no more; guarded by clusterCore.mu
-}
 
 // clusterState is a topology with the nodes it speaks of. It is never changed.
 type clusterState struct {
@@ -130,9 +121,11 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 	o := opt.withDefaults()
 	core := &clusterCore{
 		opt: o, base: o.node("localhost:6379").withDefaults(),
-		nodes: make(map[string]*clusterNode), leaving: make(map[*clusterNode]struct{}), subs: make(map[*PubSub]struct{}),
+		nodes: make(map[string]*clusterNode), leaving: make(map[*clusterNode]struct{}),
+		making: make(map[string]chan struct{}), subs: make(map[*PubSub]struct{}),
 	}
 	core.invalid = o.validate()
+	core.nodesHooked.Store(opt.NewClient != nil)
 	core.seen = cluster.NewSeen(seenMost, seenFor)
 	core.run, core.stop = context.WithCancel(context.Background())
 	c := &ClusterClient{clusterCore: core}
@@ -200,128 +193,77 @@ func (c *clusterCore) unusable() error {
 	return nil
 }
 
-// node gives the node at an address, and makes it where there is none. nil: the client
-// is closed.
-func (c *clusterCore) node(addr string) *clusterNode {
-	c.mu.Lock()
-	n := c.nodeLocked(addr)
-	c.mu.Unlock()
-	c.announce()
-	return n
-}
-
-func (c *clusterCore) nodeLocked(addr string) *clusterNode {
-	if c.closed {
-		return nil
-	}
-	n := c.nodes[addr]
-	if n == nil {
-		n = &clusterNode{addr: addr, client: c.opt.NewClient(c.opt.node(addr))}
-		n.client.core.readOnly.Store(c.opt.ReadOnly)
-		told := c.migrated
-		n.client.core.slots.Store(&told)
-		c.nodes[addr] = n
-		c.fresh = append(c.fresh, n)
-	}
-	return n
-}
-
-// announce tells those who want to know of the nodes that were made.
-func (c *clusterCore) announce() {
-	c.mu.Lock()
-	fresh, tell := c.fresh, c.onNew
-	c.fresh = nil
-	c.mu.Unlock()
-	for _, n := range fresh {
-		for _, fn := range tell {
-			fn(n.client)
-		}
-	}
-}
-
-// OnNewNode has fn called with the client of each node that is made from now on, usually
-// before anything is sent to it; so OnNewNode belongs right behind NewClusterClient. A
-// hook that fn adds sees the node's dials and what is sent by that client, but not the
-// commands of the ClusterClient. fn may be called by several goroutines at once; it must
-// neither use nor close the ClusterClient, which may be waiting for it.
-func (c *ClusterClient) OnNewNode(fn func(client *Client)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.onNew = append(c.onNew, fn)
-}
-
-// adopt makes topo the topology; mu is held. Nodes that are no part of it any more are
+// adopt makes topo the topology, with its nodes. Nodes that are no part of it any more are
 // retired. It gives the state; nil: the client is closed.
 func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
-	if c.closed {
+	isChanged := c.change(func(*clusterState) *cluster.Topology { return topo }, func() {
+		switch {
+		case len(topo.Missing()) == 0:
+			c.torn = time.Time{}
+		case c.torn.IsZero():
+			c.torn = time.Now()
+		}
+		st := c.state.Load()
+		for addr, n := range c.nodes {
+			if st.nodes[addr] == nil && !n.leaving {
+				n.leaving = true
+				c.work.Go(func() { c.retire(n) })
+			}
+		}
+	})
+	if !isChanged {
 		return nil
 	}
-	nodes := make(map[string]*clusterNode)
-	for n := range topo.Nodes() {
-		nodes[n.Addr] = c.nodeLocked(n.Addr)
-	}
-	st := newClusterState(topo, nodes)
-	c.state.Store(st)
-	switch {
-	case len(topo.Missing()) == 0:
-		c.torn = time.Time{}
-	case c.torn.IsZero():
-		c.torn = time.Now()
-	}
-	c.tendSubs()
-	for addr, n := range c.nodes {
-		if nodes[addr] == nil && !n.leaving {
-			n.leaving = true
-			c.work.Go(func() { c.retire(n) })
-		}
-	}
-	return st
+	return c.state.Load()
 }
 
-// Times of a node that the topology does not have any more.
-const (
-	// leaveAfter is how long it must have been missing: nodes learn of each other's news
-	// one after the other, so that a topology may be behind the one before.
-	leaveAfter = 500 * time.Millisecond
-	// leaveSubs is how long subscriptions have to be moved to other nodes.
-	leaveSubs = 2*relayTime + time.Second
-)
-
-// retire ends a node that is no part of the topology any more, unless it is one again
-// soon: it gets no new commands, those in flight are answered, the cluster's
-// subscriptions are handed over, and then its client is closed.
-func (c *clusterCore) retire(n *clusterNode) {
-	sleep(c.run, leaveAfter)
-	for c.run.Err() == nil && time.Since(time.Unix(0, n.asked.Load())) < leaveAfter {
-		sleep(c.run, leaveAfter) // it is importing slots
-	}
-	c.mu.Lock()
-	if st := c.state.Load(); st.nodes[n.addr] == n && !c.closed {
-		n.leaving = false
+// change has next make a topology of the state, which is nil at first, and makes it the
+// one in use when all its nodes are there; then it calls done. Both are called with the
+// lock held, next perhaps more than once. It is false where next gives nil, or the client
+// is closed.
+func (c *clusterCore) change(next func(st *clusterState) *cluster.Topology, done func()) bool {
+	for {
+		c.mu.Lock()
+		if c.closed {
+			c.mu.Unlock()
+			return false
+		}
+		topo := next(c.state.Load())
+		if topo == nil {
+			c.mu.Unlock()
+			return false
+		}
+		nodes, missing := make(map[string]*clusterNode), ""
+		for n := range topo.Nodes() {
+			if nodes[n.Addr] = c.nodes[n.Addr]; nodes[n.Addr] == nil {
+				missing = n.Addr
+			}
+		}
+		if missing == "" {
+			c.state.Store(newClusterState(topo, nodes))
+			c.tendSubs()
+			done()
+			c.mu.Unlock()
+			return true
+		}
 		c.mu.Unlock()
-		return
+		if c.node(missing) == nil {
+			return false
+		}
 	}
-	delete(c.nodes, n.addr)
-	c.leaving[n] = struct{}{}
-	c.mu.Unlock()
-	if ep := n.client.core.ep; ep != nil {
-		ep.Retire(c.run, leaveSubs)
-	}
-	_ = n.client.Close()
-	c.mu.Lock()
-	delete(c.leaving, n)
-	c.mu.Unlock()
 }
 
 // moved takes in that a slot is elsewhere: it is used at once, and verified soon. addr ""
 // is an elsewhere that was not told.
 func (c *clusterCore) moved(slot uint16, addr string) {
-	c.mu.Lock()
-	if st := c.state.Load(); st != nil && !c.closed && addr != "" && st.topo.Primary(slot) != addr {
-		c.use(st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr))
+	if addr != "" {
+		c.change(func(st *clusterState) *cluster.Topology {
+			if st == nil || st.topo.Primary(slot) == addr {
+				return nil
+			}
+			return st.topo.Move(cluster.Ranges{{First: slot, Last: slot}}, addr)
+		}, func() {})
 	}
-	c.mu.Unlock()
-	c.announce()
 	c.refreshSoon()
 }
 
@@ -329,30 +271,37 @@ func (c *clusterCore) moved(slot uint16, addr string) {
 // owners are used at once, and verified soon. What was announced by a node that is not
 // the owner any more has been overtaken.
 func (c *clusterCore) migrated(n maintnotifications.Notice) {
-	c.mu.Lock()
-	st := c.state.Load()
-	if c.closed || st == nil || !c.seen.First(n.Seq, time.Now()) {
-		c.mu.Unlock()
-		return
-	}
-	topo := st.topo
-	for _, move := range n.Moves {
-		var slots cluster.Ranges
-		_, source, isKnown := topo.Find(c.knownAs(topo, move.Source))
-		for _, r := range move.Slots {
-			if !isKnown || topo.Owner(r.First) == source {
-				slots = append(slots, cluster.Range(r))
-			}
+	isNew := false
+	var topo *cluster.Topology
+	c.change(func(st *clusterState) *cluster.Topology {
+		isNew = isNew || st != nil && c.seen.First(n.Seq, time.Now())
+		if !isNew {
+			return nil
 		}
-		if len(slots) > 0 {
-			topo = topo.Move(slots, c.knownAs(topo, move.Destination))
+		topo = st.topo
+		for _, move := range n.Moves {
+			topo = c.shift(topo, move)
+		}
+		return topo
+	}, func() { c.known = topo })
+	if isNew {
+		c.refreshSoon()
+	}
+}
+
+// shift gives the topology after slots of one node went to another one; mu is held.
+func (c *clusterCore) shift(topo *cluster.Topology, move maintnotifications.SlotMove) *cluster.Topology {
+	var slots cluster.Ranges
+	_, source, isKnown := topo.Find(c.knownAs(topo, move.Source))
+	for _, r := range move.Slots {
+		if !isKnown || topo.Owner(r.First) == source {
+			slots = append(slots, cluster.Range(r))
 		}
 	}
-	c.use(topo)
-	c.known = topo
-	c.mu.Unlock()
-	c.announce()
-	c.refreshSoon()
+	if len(slots) == 0 {
+		return topo
+	}
+	return topo.Move(slots, c.knownAs(topo, move.Destination))
 }
 
 // knownAs gives the address by which the topology knows a node that a notice names. It may
@@ -368,19 +317,6 @@ func (c *clusterCore) knownAs(topo *cluster.Topology, addr string) string {
 		}
 	}
 	return addr
-}
-
-// use makes topo the topology, with the nodes that there are and those it adds; mu is
-// held.
-func (c *clusterCore) use(topo *cluster.Topology) {
-	nodes := maps.Clone(c.state.Load().nodes)
-	for n := range topo.Nodes() {
-		if nodes[n.Addr] == nil {
-			nodes[n.Addr] = c.nodeLocked(n.Addr)
-		}
-	}
-	c.state.Store(newClusterState(topo, nodes))
-	c.tendSubs()
 }
 
 //------------------------------------------------------------------------------
@@ -466,16 +402,7 @@ func (c *ClusterClient) PoolStats() *PoolStats {
 	c.mu.Unlock()
 	var sum PoolStats
 	for _, n := range nodes {
-		s := n.client.PoolStats()
-		sum.Hits += s.Hits
-		sum.Misses += s.Misses
-		sum.Timeouts += s.Timeouts
-		sum.WaitCount += s.WaitCount
-		sum.WaitDurationNs += s.WaitDurationNs
-		sum.TotalConns += s.TotalConns
-		sum.IdleConns += s.IdleConns
-		sum.StaleConns += s.StaleConns
-		sum.PendingRequests += s.PendingRequests
+		sum.add(n.client.PoolStats())
 	}
 	return &sum
 }

@@ -196,7 +196,7 @@ func (c *clusterCore) processPart(ctx context.Context, p *fanPart, kind routeKin
 		}
 		if err == nil {
 			p.addr = n.addr
-			err = n.send(ctx, &p.cmd, false)
+			err = n.send(ctx, &p.cmd, false, false)
 		}
 		if err == nil && b.err == nil {
 			return

@@ -232,8 +232,8 @@ func TestClusterAnnouncesNewNodes(t *testing.T) {
 			t.Errorf("%s was announced %d times, want once", addr, seen[addr])
 		}
 	}
-	if hook.dials.Load() < 4 || hook.commands.Load() != 3 {
-		t.Errorf("the hook saw %d dials, %d commands, want 4 and those 3 of ForEachMaster", hook.dials.Load(), hook.commands.Load())
+	if hook.dials.Load() < 4 || hook.commands.Load() != 7 {
+		t.Errorf("the hook saw %d dials, %d commands, want 4 and 7: those of the ClusterClient, one of them twice, and of ForEachMaster", hook.dials.Load(), hook.commands.Load())
 	}
 }
 

@@ -27,6 +27,13 @@ type ClusterSlot struct {
 	Nodes      []ClusterNode
 }
 
+// ShardPicker picks one of several primaries, which are in the order of their slots. It is
+// called by many goroutines at once.
+type ShardPicker interface {
+	// Next gives a number from 0 to total-1; total is at least 1.
+	Next(total int) int
+}
+
 // ClusterOptions configure a ClusterClient. The zero value of each field means its
 // default. The struct is not changed by the client. Fields that Options has as well mean
 // the same, for each node; PoolSize and its like are per node.
@@ -35,7 +42,8 @@ type ClusterOptions struct {
 	Addrs []string
 	// ClientName is told to the servers for each connection.
 	ClientName string
-	// NewClient makes the client of a node. Default: the function NewClient.
+	// NewClient makes the client of a node. Default: the function NewClient. Hooks that
+	// it adds see what is sent to the node; see ClusterClient.OnNewNode.
 	NewClient func(opt *Options) *Client
 	// MaxRedirects is how often a command follows MOVED and ASK, beyond which that
 	// is its answer. Default 3; -1 never, and then answers that the cluster is not
@@ -57,6 +65,9 @@ type ClusterOptions struct {
 	// refused, and MGET, MSET, DEL, UNLINK, EXISTS and TOUCH can't have keys of several
 	// slots.
 	DisableRoutingPolicies bool
+	// ShardPicker picks the primary for each command that is for any. Default: each at
+	// random.
+	ShardPicker ShardPicker
 	// ClusterSlots tells the topology in place of the cluster, as where nodes are no
 	// cluster at all.
 	ClusterSlots func(ctx context.Context) ([]ClusterSlot, error)

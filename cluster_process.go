@@ -62,6 +62,20 @@ type clusterTries struct {
 
 // process is what the client does with one command after its hooks.
 func (c *clusterCore) process(ctx context.Context, cmd Cmder) error {
+	return c.processAs(ctx, cmd, false)
+}
+
+// process is that of the lean way, which is not taken where nodes have hooks: commands
+// from a pool are not shown to them.
+func (c *ClusterClient) process(ctx context.Context, cmd Cmder) error {
+	return c.processAs(ctx, cmd, true)
+}
+
+// hooked tells whether anybody else may see the client's commands.
+func (c *ClusterClient) hooked() bool { return c.nodesHooked.Load() || c.hooks.hooked() }
+
+// processAs is process; isPlain is for commands that no hook may see.
+func (c *clusterCore) processAs(ctx context.Context, cmd Cmder, isPlain bool) error {
 	b := cmd.base()
 	slot, err := c.admit(b)
 	if err != nil {
@@ -76,7 +90,7 @@ func (c *clusterCore) process(ctx context.Context, cmd Cmder) error {
 	for {
 		n, err := c.pick(ctx, b, slot, &t)
 		if err == nil {
-			err = n.send(ctx, cmd, t.asking)
+			err = n.send(ctx, cmd, t.asking, isPlain)
 		}
 		if err == nil && b.err == nil {
 			return nil
@@ -130,7 +144,7 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 		if len(st.masters) == 0 {
 			return nil, &link.Error{Delivery: NotSent, Err: errNoPrimary}
 		}
-		return st.masters[rand.IntN(len(st.masters))], nil //nolint:gosec // no secret
+		return st.masters[c.anyOf(len(st.masters))], nil
 	}
 	if c.opt.ReadOnly && b.flags()&flagRead != 0 {
 		if n := c.reader(st, uint16(slot)); n != nil {
@@ -144,6 +158,14 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 		return st.masters[slot%len(st.masters)], nil
 	}
 	return nil, notServed(slot)
+}
+
+// anyOf picks one of several primaries.
+func (c *clusterCore) anyOf(total int) int {
+	if p := c.opt.ShardPicker; p != nil {
+		return min(max(p.Next(total), 0), total-1)
+	}
+	return rand.IntN(total) //nolint:gosec // no secret
 }
 
 // reader gives a replica for a command that only reads; nil: the primary.
@@ -160,7 +182,16 @@ func (c *clusterCore) reader(st *clusterState, slot uint16) *clusterNode {
 }
 
 // send sends a command to the node once, after ASKING if it was told to.
-func (n *clusterNode) send(ctx context.Context, cmd Cmder, asking bool) error {
+func (n *clusterNode) send(ctx context.Context, cmd Cmder, asking, isPlain bool) error {
+	if !n.passes(isPlain) {
+		return n.sendOnce(ctx, cmd, asking)
+	}
+	call := &nodeCall{cmd: cmd, do: func(ctx context.Context) error { return n.sendOnce(ctx, cmd, asking) }}
+	return call.hooked(ctx, func(ctx context.Context) error { return n.client.hooks.chain.Load().process(ctx, cmd) }, cmd)
+}
+
+// sendOnce is send without hooks.
+func (n *clusterNode) sendOnce(ctx context.Context, cmd Cmder, asking bool) error {
 	if !asking {
 		return n.client.core.sendOnce(ctx, cmd)
 	}
@@ -358,6 +389,20 @@ func (c *clusterCore) round(ctx context.Context, rest []*piped) {
 
 // sendPart sends a node's part of a pipeline.
 func (n *clusterNode) sendPart(ctx context.Context, part []*piped) {
+	if !n.passes(false) {
+		_ = n.sendPartOnce(ctx, part)
+		return
+	}
+	cmds := make([]Cmder, len(part))
+	for i, p := range part {
+		cmds[i], p.err = p.cmd, nil
+	}
+	call := &nodeCall{cmd: cmds[0], do: func(ctx context.Context) error { return n.sendPartOnce(ctx, part) }}
+	_ = call.hooked(ctx, func(ctx context.Context) error { return n.client.hooks.chain.Load().pipeline(ctx, cmds) }, cmds...)
+}
+
+// sendPartOnce is sendPart without hooks.
+func (n *clusterNode) sendPartOnce(ctx context.Context, part []*piped) error {
 	cmds := make([]Cmder, 0, len(part))
 	need := laneShared
 	for _, p := range part {
@@ -378,6 +423,7 @@ func (n *clusterNode) sendPart(ctx context.Context, part []*piped) {
 		}
 		i++
 	}
+	return err
 }
 
 // unsettled judges the commands of a round, and gives those to be sent again after a
@@ -454,6 +500,15 @@ func (c *clusterCore) processTx(ctx context.Context, cmds []Cmder) error {
 
 // sendBlock sends a transaction to the node, after ASKING if it was told to.
 func (n *clusterNode) sendBlock(ctx context.Context, cmds []Cmder, asking bool) error {
+	if !n.passes(false) {
+		return n.sendBlockOnce(ctx, cmds, asking)
+	}
+	call := &nodeCall{cmd: cmds[0], do: func(ctx context.Context) error { return n.sendBlockOnce(ctx, cmds, asking) }}
+	return call.hooked(ctx, func(ctx context.Context) error { return n.client.hooks.chain.Load().tx(ctx, cmds) }, cmds...)
+}
+
+// sendBlockOnce is sendBlock without hooks.
+func (n *clusterNode) sendBlockOnce(ctx context.Context, cmds []Cmder, asking bool) error {
 	_, err := n.client.core.sendUnit(ctx, laneShared, cmds, func(ctx context.Context, d doer, cmds []Cmder) (int, error) {
 		b := &block{many: many{cmds: cmds}}
 		if asking {
@@ -475,11 +530,18 @@ func refusedTx(cmds []Cmder) error {
 		if err == nil {
 			return nil
 		}
-		if _, ok := cluster.ParseRedirect(err.Error(), "host:1"); ok || notReady(err) {
+		if isElsewhere(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// isElsewhere tells whether a server has answered that a command is for another one, or for
+// later.
+func isElsewhere(answer error) bool {
+	_, isRedirect := cluster.ParseRedirect(answer.Error(), "host:1")
+	return isRedirect || notReady(answer)
 }
 
 // Watch watches keys, which must have the same slot, calls fn, and ends the watch; see

@@ -74,19 +74,15 @@ func (c *clusterCore) reload() {
 	for {
 		topo, err := c.ask()
 		c.reloads.Add(1)
-		if err == nil {
-			for n := range topo.Nodes() {
-				c.node(n.Addr) // announced before it is used
-			}
-		}
-		c.mu.Lock()
+		isSettled := true
 		var st *clusterState
-		isSettled := err != nil || c.isSettled(topo)
 		if err == nil {
+			isSettled = c.isSettled(topo)
 			if st = c.adopt(topo); st == nil {
 				err = &CommandError{Delivery: NotSent, Err: ErrClosed}
 			}
 		}
+		c.mu.Lock()
 		l, again := c.load, c.stale && !c.closed
 		c.stale, c.load = false, nil
 		if again {
@@ -108,8 +104,10 @@ func (c *clusterCore) reload() {
 const settleAfter = time.Second
 
 // isSettled tells whether topo is what was known before, and what redirects have told
-// since; mu is held.
+// since.
 func (c *clusterCore) isSettled(topo *cluster.Topology) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	was := c.known
 	c.known = topo
 	st := c.state.Load()

@@ -32,7 +32,8 @@ type Hook interface {
 type hooks struct {
 	base     chain // what the chains end with; set before first use
 	chain    atomic.Pointer[chain]
-	changing sync.Mutex // makes changes follow one another
+	changing sync.Mutex   // makes changes follow one another
+	noted    *atomic.Bool // becomes true with the first hook; nil: nobody asks
 }
 
 type chain struct {
@@ -68,6 +69,19 @@ func (h *hooks) set(list []Hook) {
 		}
 	}
 	h.chain.Store(&c)
+	if h.noted != nil && len(list) > 0 {
+		h.noted.Store(true)
+	}
+}
+
+// note makes is true as soon as there is a hook.
+func (h *hooks) note(is *atomic.Bool) {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	h.noted = is
+	if len(h.list()) > 0 {
+		is.Store(true)
+	}
 }
 
 // AddHook puts a hook around everything that the client does from now on. The hook

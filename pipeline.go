@@ -197,6 +197,9 @@ func sendMany(ctx context.Context, d doer, cmds []Cmder) (int, error) {
 // processPipeline is what a client does with a pipeline after its hooks. What is not
 // answered is judged command by command, and what may be is sent again, in order.
 func (c *core) processPipeline(ctx context.Context, cmds []Cmder) error {
+	if call := c.nodeCallOf(ctx, cmds...); call != nil {
+		return call.attempt(ctx, cmds...)
+	}
 	need, err := c.admitAll(cmds)
 	if err != nil {
 		return err
@@ -452,6 +455,9 @@ func (b *block) send(ctx context.Context, d doer) (int, error) {
 // processTx is what a client does with a transaction after its hooks. It goes whole
 // to one connection, and is sent again only where nothing of it was sent.
 func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
+	if call := c.nodeCallOf(ctx, cmds...); call != nil {
+		return call.attempt(ctx, cmds...)
+	}
 	need, err := c.admitAll(cmds)
 	if err != nil {
 		return err

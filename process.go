@@ -58,6 +58,9 @@ func sendWire(ctx context.Context, d doer, cmd Cmder, wire []byte, patience time
 
 // process is what a client does with one command after its hooks.
 func (c *core) process(ctx context.Context, cmd Cmder) error {
+	if call := c.nodeCallOf(ctx, cmd); call != nil {
+		return call.attempt(ctx, cmd)
+	}
 	b := cmd.base()
 	if b.err != nil && b.off == 0 {
 		return b.err // an argument that can't be encoded
