@@ -46,6 +46,8 @@ type clusterCore struct {
 	redirects   atomic.Int64                 // MOVED answers that were followed
 	reloads     atomic.Int64                 // refreshes
 	nodesHooked atomic.Bool                  // clients of nodes may have hooks: somebody sees them being made, or has added one since
+	probes      atomic.Bool                  // delays of nodes are being measured
+	probeSoon   chan struct{}                // one slot: they are to be measured anew
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -124,6 +126,7 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 		nodes: make(map[string]*clusterNode), leaving: make(map[*clusterNode]struct{}),
 		making: make(map[string]chan struct{}), subs: make(map[*PubSub]struct{}),
 	}
+	core.probeSoon = make(chan struct{}, 1)
 	core.invalid = o.validate()
 	core.nodesHooked.Store(opt.NewClient != nil)
 	core.seen = cluster.NewSeen(seenMost, seenFor)
@@ -242,6 +245,9 @@ func (c *clusterCore) change(next func(st *clusterState) *cluster.Topology, done
 		if missing == "" {
 			c.state.Store(newClusterState(topo, nodes))
 			c.tendSubs()
+			if c.probes.Load() && c.isUnmeasured(nodes) {
+				signal(c.probeSoon)
+			}
 			done()
 			c.mu.Unlock()
 			return true
@@ -317,6 +323,16 @@ func (c *clusterCore) knownAs(topo *cluster.Topology, addr string) string {
 		}
 	}
 	return addr
+}
+
+// isUnmeasured tells whether the delay of a node is not known, though it has not failed.
+func (c *clusterCore) isUnmeasured(nodes map[string]*clusterNode) bool {
+	for _, n := range nodes {
+		if n.rtt.Load() == 0 && n.downAt.Load() == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 //------------------------------------------------------------------------------

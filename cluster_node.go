@@ -3,7 +3,10 @@ package redis
 import (
 	"context"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +18,8 @@ type clusterNode struct {
 	client *Client
 	lacks  atomic.Int32 // what it can't be asked for; see askNode
 	asked  atomic.Int64 // when an ASK led there last, in nanoseconds of Unix time
+	downAt atomic.Int64 // the same of when it could not be reached last; 0: it was since
+	rtt    atomic.Int64 // how long a PING takes, in nanoseconds; 0: not known
 
 	leaving bool // the topology has it no more; guarded by clusterCore.mu
 }
@@ -142,6 +147,168 @@ func (call *nodeCall) hooked(ctx context.Context, run func(ctx context.Context) 
 // passes tells whether hooks of nodes may have to be passed.
 func (n *clusterNode) passes(isPlain bool) bool {
 	return !isPlain && n.of.nodesHooked.Load() && n.client.hooked()
+}
+
+//------------------------------------------------------------------------------
+
+// reader gives the node for a command that only reads; nil: the primary.
+func (c *clusterCore) reader(st *clusterState, slot uint16) *clusterNode {
+	shard := st.topo.Owner(slot)
+	if shard < 0 {
+		return nil
+	}
+	replicas := st.replicas[shard]
+	if len(replicas) == 0 {
+		return nil
+	}
+	if c.opt.RouteByLatency {
+		return c.nearest(st.primary[shard], replicas)
+	}
+	if c.opt.RouteRandomly && rand.IntN(len(replicas)+1) == 0 { //nolint:gosec // no secret
+		return nil
+	}
+	first := rand.IntN(len(replicas)) //nolint:gosec // no secret
+	for i := range replicas {
+		if n := replicas[(first+i)%len(replicas)]; !n.isDown() {
+			return n
+		}
+	}
+	return nil
+}
+
+// downFor is how long a node that could not be reached gets no reads that another one can
+// answer.
+const downFor = time.Second
+
+// failed notes that the node could not be reached.
+func (n *clusterNode) failed() {
+	n.downAt.Store(time.Now().UnixNano())
+	if n.of.opt.RouteByLatency {
+		signal(n.of.probeSoon)
+	}
+}
+
+// isDown tells whether the node was not to be reached just now.
+func (n *clusterNode) isDown() bool {
+	at := n.downAt.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < downFor
+}
+
+// nearest gives the node that answers fastest, or any of those that are no slower by more
+// than the tolerance; nil: the primary, as nothing is known of any.
+func (c *clusterCore) nearest(primary *clusterNode, replicas []*clusterNode) *clusterNode {
+	if !c.probes.Load() {
+		c.startProbes()
+	}
+	at := func(i int) *clusterNode {
+		if i < len(replicas) {
+			return replicas[i]
+		}
+		return primary
+	}
+	best := int64(math.MaxInt64)
+	for i := range len(replicas) + 1 {
+		if n := at(i); n != nil {
+			best = min(best, n.delay())
+		}
+	}
+	if best == math.MaxInt64 {
+		return nil
+	}
+	limit, count := best+int64(c.opt.RouteByLatencyTolerance), 0
+	var chosen *clusterNode
+	for i := range len(replicas) + 1 {
+		if n := at(i); n != nil && n.delay() <= limit {
+			count++
+			if count == 1 || rand.IntN(count) == 0 { //nolint:gosec // no secret
+				chosen = n
+			}
+		}
+	}
+	return chosen
+}
+
+// delay is how long the node takes to answer; the longest time where that is not known, or
+// it does not.
+func (n *clusterNode) delay() int64 {
+	if rtt := n.rtt.Load(); rtt != 0 && !n.isDown() {
+		return rtt
+	}
+	return math.MaxInt64
+}
+
+// Numbers of the measuring of delays.
+const (
+	probeEvery = 10 * time.Second // all nodes, varied by a fifth
+	probePause = time.Second      // after a node has failed
+	probePings = 3                // of which the fastest counts
+	probeTime  = time.Second      // for one
+	probeMost  = 16               // nodes at a time
+)
+
+// startProbes starts the goroutine that measures, with the first read that needs it.
+func (c *clusterCore) startProbes() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed && !c.probes.Swap(true) {
+		c.work.Go(c.probe)
+	}
+}
+
+// probe measures until Close.
+func (c *clusterCore) probe() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-c.probeSoon: // a node has failed, or is new
+			if !sleep(c.run, probePause) {
+				return
+			}
+		case <-c.run.Done():
+			return
+		}
+		c.probeAll()
+		timer.Reset(probeEvery*9/10 + rand.N(probeEvery/5)) //nolint:gosec // jitter, no secret
+	}
+}
+
+// probeAll measures all nodes.
+func (c *clusterCore) probeAll() {
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, probeMost)
+	for _, n := range c.state.Load().nodes {
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			n.measure()
+		})
+	}
+	wg.Wait()
+}
+
+// measure finds out how long a PING takes.
+func (n *clusterNode) measure() {
+	best := time.Duration(0)
+	for range probePings {
+		ctx, cancel := context.WithTimeout(n.of.run, probeTime)
+		cmd := &StatusCmd{}
+		cmd.begin("ping")
+		began := time.Now()
+		err := n.client.core.sendOnce(ctx, cmd)
+		took := time.Since(began)
+		cancel()
+		if err != nil || cmd.err != nil {
+			n.rtt.Store(0)
+			return
+		}
+		if best == 0 || took < best {
+			best = took
+		}
+	}
+	n.rtt.Store(int64(max(best, 1)))
+	n.downAt.Store(0)
 }
 
 //------------------------------------------------------------------------------

@@ -52,9 +52,12 @@ type ClusterOptions struct {
 	MaxRedirects int
 	// ReadOnly lets commands that only read go to replicas, which may be behind.
 	ReadOnly bool
-	// RouteByLatency is there because go-redis has it; it is ReadOnly.
+	// RouteByLatency is ReadOnly, and reads go to the node that answers a PING fastest
+	// of those that have the slot, the primary among them. That is measured every 10 s,
+	// and when nodes appear or fail, from the first read on.
 	RouteByLatency bool
-	// RouteByLatencyTolerance is there because go-redis has it.
+	// RouteByLatencyTolerance has reads go to any node that is slower than the fastest
+	// one by no more than that. Default 0.
 	RouteByLatencyTolerance time.Duration
 	// RouteRandomly is ReadOnly, and reads go to any node that has the slot, the
 	// primary among them.

@@ -168,19 +168,6 @@ func (c *clusterCore) anyOf(total int) int {
 	return rand.IntN(total) //nolint:gosec // no secret
 }
 
-// reader gives a replica for a command that only reads; nil: the primary.
-func (c *clusterCore) reader(st *clusterState, slot uint16) *clusterNode {
-	shard := st.topo.Owner(slot)
-	if shard < 0 || len(st.replicas[shard]) == 0 {
-		return nil
-	}
-	replicas := st.replicas[shard]
-	if c.opt.RouteRandomly && rand.IntN(len(replicas)+1) == 0 { //nolint:gosec // no secret
-		return nil
-	}
-	return replicas[rand.IntN(len(replicas))] //nolint:gosec // no secret
-}
-
 // send sends a command to the node once, after ASKING if it was told to.
 func (n *clusterNode) send(ctx context.Context, cmd Cmder, asking, isPlain bool) error {
 	if !n.passes(isPlain) {
@@ -222,6 +209,9 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 		return 0, false
 	}
 	c.refreshSoon()
+	if n != nil {
+		n.failed()
+	}
 	switch {
 	case e.Delivery == NotSent:
 		return t.hold(c.base.PoolTimeout)
@@ -265,6 +255,9 @@ func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode)
 	}
 	if !IsTryAgainError(answer) {
 		c.refreshSoon()
+	}
+	if IsLoadingError(answer) || IsMasterDownError(answer) {
+		n.failed()
 	}
 	return t.hold(c.base.PoolTimeout)
 }
