@@ -222,4 +222,9 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"vlinks": flagRead, "vrandmember": flagRead, "vrange": flagRead, "vsim": flagRead, "vsetattr": flagIdempotent,
 	"cluster myshardid": flagRead, "cluster slaves": flagRead, "cluster replicas": flagRead,
 	"cluster count-failure-reports": flagRead,
+
+	// arrays
+	"arcount": flagRead, "arget": flagRead, "argetrange": flagRead, "argrep": flagRead, "arinfo": flagRead,
+	"arlastitems": flagRead, "arlen": flagRead, "armget": flagRead, "arnext": flagRead, "arop": flagRead, "arscan": flagRead,
+	"arseek": flagIdempotent,
 }

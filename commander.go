@@ -67,6 +67,7 @@ type Cmdable interface {
 	VectorSetCmdable
 	ACLCmdable
 	ClusterCmdable
+	ArrayCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

@@ -65,6 +65,7 @@ func commandCases() []commandCase {
 		aclCases(),
 		clusterCases(),
 		functionCases(),
+		arrayCases(),
 	)
 }
 
