@@ -251,6 +251,17 @@ func TestRoutes(t *testing.T) {
 		{"cluster countkeysinslot 7", routeSlot, mergeNone},
 		{"xinfo help", routeAny, mergeNone},
 		{"nobody.knows k", routeKey, mergeNone},
+		{"json.mget a b $", routeKey, mergeNone},
+		{"json.debug memory k", routeKey, mergeNone},
+		{"json.debug help", routeAny, mergeNone},
+		{"ts.mget filter a=1", routeAny, mergeNone},
+		{"ts.mrevrange - + filter a=1", routeAny, mergeNone},
+		{"ts.querylabels labels", routeAny, mergeNone},
+		{"ts.queryindex a=1", routeAny, mergeNone},
+		{"ts.nrange 1 k - +", routeKey, mergeNone},
+		{"ts.nrange x k - +", routeAny, mergeNone},
+		{"vsim k ele e", routeKey, mergeNone},
+		{"arget k 0", routeKey, mergeNone},
 	} {
 		cmd := NewCmd(bg, words(test.line)...)
 		if route, merge := cmd.route(), cmd.merge(); route != test.route || merge != test.merge {

@@ -48,6 +48,9 @@ func FuzzReplies(f *testing.F) {
 	for _, frame := range oddReplies {
 		f.Add([]byte(frame))
 	}
+	for _, frame := range moduleFrames() {
+		f.Add([]byte(frame))
+	}
 	cases := commandCases()
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		for _, tc := range cases {

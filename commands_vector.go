@@ -380,6 +380,13 @@ func (c cmdable) VSimWithArgsWithScoresWithAttribs(ctx context.Context, key stri
 // StringSliceSliceCmd is a command whose reply is lists of strings.
 type StringSliceSliceCmd struct{ result[[][]string] }
 
+// NewStringSliceSliceCmd makes a command of its arguments, the name first.
+func NewStringSliceSliceCmd(_ context.Context, args ...any) *StringSliceSliceCmd {
+	c := roomy[StringSliceSliceCmd]()
+	c.beginArgs(args)
+	return c
+}
+
 func (c *StringSliceSliceCmd) readReply(r *resp.Reader) (err error) {
 	c.val, err = readSlice(r, func(r *resp.Reader) ([]string, error) {
 		return orZero(readSlice(r, readStringOrEmpty))
