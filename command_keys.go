@@ -482,6 +482,7 @@ func subcommandRows() []keyRow {
 			forget meet replicate reset saveconfig set-config-epoch setslot migrateslots cancelslotmigrations syncslots`},
 		{of: "client", rule: refused, names: "kill unblock pause unpause"},
 		{of: "module", rule: refused, names: "load loadex unload"},
+		{of: "hotkeys", rule: refused, names: "start stop get reset"},
 		{of: "command"},
 		{of: "pubsub"},
 	}

@@ -185,8 +185,9 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 
 	// server
 	"info": flagRead, "role": flagRead, "lastsave": flagRead,
-	"command": flagSub, "command count": flagRead, "command info": flagRead, "command docs": flagRead,
-	"command list": flagRead, "command getkeys": flagRead,
+	"command": flagSub | flagRead, "command count": flagRead, "command info": flagRead, "command docs": flagRead,
+	"command list": flagRead, "command getkeys": flagRead, "command getkeysandflags": flagRead,
+	"hotkeys": flagSub, "hotkeys get": flagRead,
 	"config": flagSub, "config get": flagRead, "config set": flagIdempotent,
 	"latency": flagSub, "latency latest": flagRead, "latency history": flagRead,
 	"slowlog": flagSub, "slowlog get": flagRead, "slowlog len": flagRead,

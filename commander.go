@@ -25,10 +25,18 @@ type Cmdable interface {
 	ClientKill(ctx context.Context, ipPort string) *StatusCmd
 	ClientKillByFilter(ctx context.Context, keys ...string) *IntCmd
 	ClientList(ctx context.Context) *StringCmd
+	ClientMaintNotifications(ctx context.Context, enabled bool, endpointType string) *StatusCmd
 	ClientPause(ctx context.Context, dur time.Duration) *BoolCmd
+	ClientTracking(ctx context.Context, on bool, opts *ClientTrackingOptions) *StatusCmd
+	ClientTrackingOff(ctx context.Context) *StatusCmd
+	ClientTrackingOn(ctx context.Context, opts *ClientTrackingOptions) *StatusCmd
 	ClientUnblock(ctx context.Context, id int64) *IntCmd
 	ClientUnblockWithError(ctx context.Context, id int64) *IntCmd
 	ClientUnpause(ctx context.Context) *BoolCmd
+	Command(ctx context.Context) *CommandsInfoCmd
+	CommandGetKeys(ctx context.Context, commands ...any) *StringSliceCmd
+	CommandGetKeysAndFlags(ctx context.Context, commands ...any) *KeyFlagsCmd
+	CommandList(ctx context.Context, filter *FilterBy) *StringSliceCmd
 	ConfigGet(ctx context.Context, parameter string) *MapStringStringCmd
 	ConfigResetStat(ctx context.Context) *StatusCmd
 	ConfigRewrite(ctx context.Context) *StatusCmd
@@ -43,9 +51,21 @@ type Cmdable interface {
 	Info(ctx context.Context, sections ...string) *StringCmd
 	InfoMap(ctx context.Context, sections ...string) *InfoCmd
 	LastSave(ctx context.Context) *IntCmd
+	Latency(ctx context.Context) *LatencyCmd
+	LatencyReset(ctx context.Context, events ...any) *StatusCmd
 	MemoryUsage(ctx context.Context, key string, samples ...int) *IntCmd
+	ModuleLoadex(ctx context.Context, conf *ModuleLoadexConfig) *StringCmd
 	Ping(ctx context.Context) *StatusCmd
+	Quit(ctx context.Context) *StatusCmd
+	ReplicaOf(ctx context.Context, host, port string) *StatusCmd
 	Save(ctx context.Context) *StatusCmd
+	Shutdown(ctx context.Context) *StatusCmd
+	ShutdownNoSave(ctx context.Context) *StatusCmd
+	ShutdownSave(ctx context.Context) *StatusCmd
+	SlaveOf(ctx context.Context, host, port string) *StatusCmd
+	SlowLogGet(ctx context.Context, num int64) *SlowLogCmd
+	SlowLogLen(ctx context.Context) *IntCmd
+	SlowLogReset(ctx context.Context) *StatusCmd
 	Time(ctx context.Context) *TimeCmd
 	Unlink(ctx context.Context, keys ...string) *IntCmd
 
