@@ -337,7 +337,7 @@ func TestCommandsHaveCases(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{reflect.TypeFor[cmdable](), reflect.TypeFor[statefulCmdable]()} {
 		for m := range typ.Methods() {
-			if !called[m.Name] {
+			if !called[m.Name] && m.Name != "Monitor" { // which has no reply
 				t.Errorf("%s has no case", m.Name)
 			}
 		}
