@@ -46,6 +46,10 @@ var layers = []layer{
 	{pkg: "internal/simnet"},
 	{pkg: "internal/realserver"},
 	{pkg: "push"},
+	{pkg: "auth"},
+	{pkg: "helper"},
+	{pkg: "logging", ours: []string{"internal/logger"}},
+	{pkg: "internal/logger"},
 	{pkg: "maintnotifications", ours: []string{"push"}},
 	{pkg: "internal/cluster", ours: []string{"internal/resp"}},
 
@@ -64,7 +68,7 @@ var layers = []layer{
 	{pkg: "maintsim", ours: []string{"internal/resp", "internal/cluster"}, modules: []string{"github.com/alicebob/miniredis/v2"}},
 
 	{pkg: ".", ours: []string{
-		"push", "maintnotifications", "internal/resp", "internal/invariants", "internal/cluster",
+		"push", "auth", "logging", "maintnotifications", "internal/logger", "internal/resp", "internal/invariants", "internal/cluster",
 		"internal/link", "internal/lane", "internal/endpoint", "internal/sentinel",
 	}},
 

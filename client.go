@@ -37,12 +37,14 @@ type core struct {
 
 	dialHooks *hooks                                          // of the client that was made first
 	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does
+	creds     *liveCredentials                                // nil: no StreamingCredentialsProvider; set before first use
 	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
 	isNode    atomic.Bool                                     // it is the client of a cluster\'s node
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
 	subs   map[*PubSub]struct{}
+	begun  uint32 // subscriptions that there have been
 }
 
 // NewClient makes a client. It connects to nothing and starts nothing until it is
@@ -122,6 +124,9 @@ func (c *core) open() {
 		c.watch = newSentinels(f, func(from, to string) { c.ep.Moved(from, to) })
 		cfg.Addr, cfg.Locate, cfg.PrimaryOnly = f.MasterName, c.watch.locate, !f.ReplicaOnly
 	}
+	if p := opt.StreamingCredentialsProvider; p != nil {
+		c.creds = newLiveCredentials(p, func() error { return c.ep.Renew() }, opt.Logger)
+	}
 	c.ep = endpoint.New(cfg)
 }
 
@@ -143,6 +148,11 @@ func (c *core) handshake(ctx context.Context) (link.Handshake, error) {
 		ClientName: opt.ClientName, DB: opt.DB, ReadOnly: c.readOnly.Load(),
 	}
 	switch {
+	case c.creds != nil:
+		var err error
+		if h.Username, h.Password, err = c.creds.current(ctx); err != nil {
+			return h, err
+		}
 	case opt.CredentialsProviderContext != nil:
 		var err error
 		if h.Username, h.Password, err = opt.CredentialsProviderContext(ctx); err != nil {
@@ -236,12 +246,14 @@ func (c *Client) Close() error {
 	for _, p := range subs {
 		_ = p.Close()
 	}
+	c.creds.end()
 	if c.ep != nil {
 		c.ep.Close()
 	}
 	if c.watch != nil {
 		c.watch.close()
 	}
+	c.creds.wait()
 	if c.manager != nil {
 		return c.manager.Close()
 	}
@@ -261,6 +273,19 @@ type PoolStats struct {
 	IdleConns       uint32 // idle in the pool now
 	StaleConns      uint32 // taken out because they were too old or had died
 	PendingRequests uint32 // waiting for a connection now
+
+	// PubSubStats counts subscriptions, of which each has a connection of its own.
+	PubSubStats pubSubStats
+	// PipelineStats is always nil: pipelines share the connections of all commands.
+	// There because go-redis has it.
+	PipelineStats *PoolStats
+}
+
+// pubSubStats count subscriptions.
+type pubSubStats struct {
+	Created   uint32 // all that there have been
+	Untracked uint32 // closed ones
+	Active    uint32 // open ones
 }
 
 // add adds the numbers of another client.
@@ -282,10 +307,14 @@ func (c *Client) PoolStats() *PoolStats {
 		return &PoolStats{}
 	}
 	s := c.ep.Pool().Stats()
+	c.mu.Lock()
+	subs := pubSubStats{Created: c.begun, Active: uint32(len(c.subs))}
+	c.mu.Unlock()
+	subs.Untracked = subs.Created - subs.Active
 	return &PoolStats{
 		Hits: s.Hits, Misses: s.Misses, Timeouts: s.Timeouts, WaitCount: s.Waits,
 		WaitDurationNs: int64(s.WaitTime), TotalConns: uint32(c.ep.Links()), IdleConns: s.Idle,
-		StaleConns: s.Stale, PendingRequests: s.Pending,
+		StaleConns: s.Stale, PendingRequests: s.Pending, PubSubStats: subs,
 	}
 }
 
@@ -294,6 +323,13 @@ func (c *Client) PoolStats() *PoolStats {
 func (c *Client) RegisterPushNotificationHandler(name string, handler push.NotificationHandler, protected bool) error {
 	return c.opt.PushNotificationProcessor.RegisterHandler(name, handler, protected)
 }
+
+// NewPushNotificationProcessor makes what Options.PushNotificationProcessor is by
+// default.
+func NewPushNotificationProcessor() push.NotificationProcessor { return push.NewProcessor() }
+
+// NewVoidPushNotificationProcessor makes one that has no handlers and takes none.
+func NewVoidPushNotificationProcessor() push.NotificationProcessor { return push.NewVoidProcessor() }
 
 // GetPushNotificationHandler is the handler registered for a name; nil: none.
 func (c *Client) GetPushNotificationHandler(name string) push.NotificationHandler {
@@ -316,6 +352,8 @@ func (c *core) unusable() error {
 	}
 	return nil
 }
+
+var errNoCredentials = errors.New("redis: the StreamingCredentialsProvider has given no credentials")
 
 var errSession = errors.New("this command changes the connection's state, and connections are shared; " +
 	"use Client.Conn for a connection of your own, or the client's method for it")

@@ -8,6 +8,13 @@ import (
 	"github.com/baton-go/redis/internal/resp"
 )
 
+// How servers write the numbers that have no digits.
+const (
+	NaN  = "nan"
+	Inf  = "inf"
+	NInf = "-inf"
+)
+
 // result is what those command types have in common whose reply becomes one Go
 // value.
 type result[T any] struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/baton-go/redis/internal/lane"
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/push"
 )
 
 // Conn is a connection of one's own, taken from the pool with the first command and
@@ -28,6 +29,11 @@ type Conn struct {
 // Conn gives a connection of one's own.
 func (c *Client) Conn() *Conn {
 	return newConn(&session{core: c.core}, c.hooks.list())
+}
+
+// EphemeralConn is Conn, but that Close never gives the connection to others.
+func (c *Client) EphemeralConn() *Conn {
+	return newConn(&session{core: c.core, ephemeral: true}, c.hooks.list())
 }
 
 func newConn(s *session, inherited []Hook) *Conn {
@@ -83,6 +89,12 @@ func (c *Conn) TxPipelined(ctx context.Context, fn func(Pipeliner) error) ([]Cmd
 	return c.txPipe().Pipelined(ctx, fn)
 }
 
+// RegisterPushNotificationHandler is that of the client: a handler gets the pushes of
+// all connections.
+func (c *Conn) RegisterPushNotificationHandler(name string, handler push.NotificationHandler, protected bool) error {
+	return c.s.core.opt.PushNotificationProcessor.RegisterHandler(name, handler, protected)
+}
+
 // String names the connection by its client's address.
 func (c *Conn) String() string { return "Conn<" + c.s.core.opt.Addr + ">" }
 
@@ -95,6 +107,8 @@ func (c *Conn) Close() error { return c.s.close() }
 type session struct {
 	core     *core // immutable
 	borrowed bool  // l belongs to somebody else; immutable
+	// ephemeral: the link is closed, not given back; immutable.
+	ephemeral bool
 
 	mu       sync.Mutex // guards the fields below
 	lease    *lane.Lease
@@ -204,7 +218,7 @@ func (s *session) close() error {
 		return ErrClosed
 	}
 	s.closed = true
-	lease, reuse := s.lease, !s.dirty && !s.watched && !s.broken
+	lease, reuse := s.lease, !s.dirty && !s.watched && !s.broken && !s.ephemeral
 	s.lease, s.l = nil, nil
 	s.mu.Unlock()
 	if lease != nil {

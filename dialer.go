@@ -18,6 +18,11 @@ func NewDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 	return newDialer(opt.withDefaults())
 }
 
+// NewDialer is the function NewDialer.
+func (opt *Options) NewDialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return NewDialer(opt)
+}
+
 // keepAlive is how soon the system asks an idle peer whether it is still there.
 const keepAlive = 5 * time.Minute
 

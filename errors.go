@@ -61,6 +61,13 @@ var (
 	ErrPoolTimeout = lane.ErrPoolTimeout
 	// ErrPoolExhausted says that one more link would exceed MaxActiveConns.
 	ErrPoolExhausted = lane.ErrPoolExhausted
+	// ErrCrossSlot is the answer of a cluster's node to a command with keys of several
+	// slots.
+	ErrCrossSlot = resp.Error("CROSSSLOT Keys in request don't hash to the same slot")
+	// ErrInvalidCommand is there because go-redis has it; nothing returns it.
+	ErrInvalidCommand = errors.New("invalid command type")
+	// ErrInvalidPool is there because go-redis has it; nothing returns it.
+	ErrInvalidPool = errors.New("invalid pool type")
 )
 
 // HasErrorPrefix tells whether err is an error of the server that begins with

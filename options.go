@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/baton-go/redis/auth"
+	sharedlog "github.com/baton-go/redis/internal/logger"
+	"github.com/baton-go/redis/logging"
 	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/push"
 )
@@ -66,6 +69,12 @@ type Options struct {
 	// CredentialsProviderContext is CredentialsProvider with a context and an error;
 	// it has precedence over both.
 	CredentialsProviderContext func(ctx context.Context) (username string, password string, err error)
+	// StreamingCredentialsProvider gives credentials that change; it has precedence over
+	// all of these. With new ones, connections are replaced by some that have them: the
+	// shared one and those of subscriptions before they are left, those of the pool when
+	// they are idle or put back. The client subscribes with its first connection, and
+	// until Close.
+	StreamingCredentialsProvider auth.StreamingCredentialsProvider
 	// DB is the database selected on each connection.
 	DB int
 
@@ -172,9 +181,18 @@ type Options struct {
 	MaintNotificationsMetrics *maintnotifications.Metrics
 
 	// Logger gets what happens to connections, at debug level, and what the user
-	// should know, at warn. Default: nothing is logged.
+	// should know, at warn. Default: that of SetLogger, and without one nothing is
+	// logged.
 	Logger *slog.Logger
 }
+
+// What go-redis has by default for the connections of pipelines. There because it has
+// them; see Options.PipelinePoolSize.
+const (
+	DefaultPipelineBufferSize  = 128 << 10
+	DefaultPipelinePoolSize    = 10
+	DefaultPipelinePoolTimeout = 100 * time.Millisecond
+)
 
 // blockingForever tells the values that go-redis has for "no timeout".
 func noTimeout(d time.Duration) bool { return d == -1 || d == -2 }
@@ -219,7 +237,7 @@ func (opt *Options) withDefaults() *Options {
 		o.Resolver = net.DefaultResolver
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.New(sharedlog.Handler{})
 	}
 	if o.PushNotificationProcessor == nil {
 		o.PushNotificationProcessor = push.NewProcessor()
@@ -337,3 +355,18 @@ func DialRetryBackoffExponential(base, most time.Duration) func(attempt int) tim
 		return min(d, most)
 	}
 }
+
+// SetLogger makes clients without a Logger of their own log to logger; nil is ignored.
+// It may be called at any time, also while clients are in use. See package logging.
+func SetLogger(logger interface {
+	Printf(ctx context.Context, format string, v ...any)
+},
+) {
+	if logger != nil {
+		sharedlog.Set(logger)
+	}
+}
+
+// SetLogLevel sets how much goes to the logger of SetLogger: warnings and errors unless
+// it is called.
+func SetLogLevel(logLevel logging.LogLevelT) { logging.SetLogLevel(logLevel) }

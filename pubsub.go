@@ -94,6 +94,7 @@ func (c *core) newPubSub() *PubSub {
 func (c *core) enlist(p *PubSub) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.begun++
 	if c.closed {
 		p.closed = true
 		close(p.exit)

@@ -12,7 +12,7 @@ import (
 
 // ErrNoScript is the error of Redis where it does not know the hash of a script. Other
 // servers use other words after NOSCRIPT: HasErrorPrefix finds all.
-const ErrNoScript = resp.Error("NOSCRIPT No matching script. Please use EVAL.")
+var ErrNoScript = resp.Error("NOSCRIPT No matching script. Please use EVAL.")
 
 // Eval runs a script on the server. keys and args are KEYS and ARGV in it; a single
 // slice as args stands for its values. The reply is what the script returns, Nil if

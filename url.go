@@ -25,12 +25,15 @@ import (
 // max_concurrent_dials, skip_verify, db. Durations are numbers of seconds or have a
 // unit ("250ms"); 0 or less means none. Every problem of the URL is reported; the
 // password is not.
-func ParseURL(redisURL string) (*Options, error) {
+func ParseURL(redisURL string) (*Options, error) { return parseURL(redisURL, optionsOf) }
+
+// parseURL makes options of a URL, by what takes it apart.
+func parseURL[T any](redisURL string, take func(u *url.URL) (*T, error)) (*T, error) {
 	u, err := url.Parse(redisURL)
 	if err != nil {
 		return nil, urlError(err)
 	}
-	o, err := optionsOf(u)
+	o, err := take(u)
 	// Where an @ is not what ends the password, the password is not where it is
 	// looked for: then nothing of the URL is repeated.
 	if hasStrayAt := u.User == nil && strings.Contains(redisURL, "@"); hasStrayAt && (err != nil || u.Fragment != "") {
@@ -80,6 +83,52 @@ func optionsOf(u *url.URL) (*Options, error) {
 	return o, errors.Join(err, o.setQuery(u.Query()))
 }
 
+// ParseClusterURL makes ClusterOptions of a URL:
+//
+//	redis://user:password@host:6379?addr=host2:6379&addr=host3:6379
+//	rediss://...                                     the same with TLS
+//
+// The host and each addr are nodes of the cluster. Other options are those of ParseURL,
+// but for db and skip_verify, and also max_redirects, read_only, route_by_latency,
+// route_by_latency_tolerance, route_randomly and failing_timeout_seconds.
+func ParseClusterURL(redisURL string) (*ClusterOptions, error) {
+	return parseURL(redisURL, clusterOptionsOf)
+}
+
+// clusterOptionsOf takes the URL of a cluster apart. On an error the options are
+// incomplete.
+func clusterOptionsOf(u *url.URL) (*ClusterOptions, error) {
+	o := &Options{}
+	if u.User != nil {
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+	}
+	if u.Scheme != "redis" && u.Scheme != "rediss" {
+		return nil, fmt.Errorf("redis: URL scheme %q is none of redis, rediss", u.Scheme)
+	}
+	err := o.setHost(u)
+	p := queryParser{q: u.Query()}
+	p.common(o)
+	c := &ClusterOptions{
+		Addrs: append([]string{o.Addr}, p.addrs("addr")...), ClientName: o.ClientName, TLSConfig: o.TLSConfig,
+		Protocol: o.Protocol, Username: o.Username, Password: o.Password,
+		MaxRetries: o.MaxRetries, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
+		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, DialerRetryTimeout: o.DialerRetryTimeout,
+		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		PoolFIFO: o.PoolFIFO, PoolSize: o.PoolSize, MaxConcurrentDials: o.MaxConcurrentDials,
+		PoolTimeout: o.PoolTimeout, MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns,
+		MaxActiveConns: o.MaxActiveConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
+		ConnMaxLifetimeJitter: o.ConnMaxLifetimeJitter, PipelinePoolSize: o.PipelinePoolSize,
+	}
+	p.int("max_redirects", &c.MaxRedirects)
+	p.bool("read_only", &c.ReadOnly)
+	p.bool("route_by_latency", &c.RouteByLatency)
+	p.duration("route_by_latency_tolerance", &c.RouteByLatencyTolerance)
+	p.bool("route_randomly", &c.RouteRandomly)
+	p.int("failing_timeout_seconds", &c.FailingTimeoutSeconds)
+	return c, errors.Join(err, p.end())
+}
+
 // setHost takes host, port and database, and turns on TLS.
 func (o *Options) setHost(u *url.URL) error {
 	o.Network = "tcp"
@@ -110,6 +159,19 @@ func (o *Options) setHost(u *url.URL) error {
 func (o *Options) setQuery(q url.Values) error {
 	p := queryParser{q: q}
 	p.int("db", &o.DB)
+	p.common(o)
+	p.duration("idle_timeout", &o.ConnMaxIdleTime) // older name
+	p.duration("max_conn_age", &o.ConnMaxLifetime) // older name
+	skip := false
+	p.bool("skip_verify", &skip)
+	if skip && o.TLSConfig != nil {
+		o.TLSConfig.InsecureSkipVerify = true
+	}
+	return p.end()
+}
+
+// common takes the options that URLs of servers and of clusters have.
+func (p *queryParser) common(o *Options) {
 	p.int("protocol", &o.Protocol)
 	p.string("client_name", &o.ClientName)
 	p.int("max_retries", &o.MaxRetries)
@@ -128,16 +190,14 @@ func (o *Options) setQuery(q url.Values) error {
 	p.int("max_idle_conns", &o.MaxIdleConns)
 	p.int("max_active_conns", &o.MaxActiveConns)
 	p.duration("conn_max_idle_time", &o.ConnMaxIdleTime)
-	p.duration("idle_timeout", &o.ConnMaxIdleTime) // older name
 	p.duration("conn_max_lifetime", &o.ConnMaxLifetime)
-	p.duration("max_conn_age", &o.ConnMaxLifetime) // older name
 	p.duration("conn_max_lifetime_jitter", &o.ConnMaxLifetimeJitter)
-	skip := false
-	p.bool("skip_verify", &skip)
-	if skip && o.TLSConfig != nil {
-		o.TLSConfig.InsecureSkipVerify = true
-	}
-	for name := range q {
+	p.int("pipeline_pool_size", &o.PipelinePoolSize)
+}
+
+// end tells everything that is wrong, options that nobody has taken among it.
+func (p *queryParser) end() error {
+	for name := range p.q {
 		p.errs = append(p.errs, fmt.Errorf("redis: unknown URL option %q", name))
 	}
 	return errors.Join(p.errs...)
@@ -157,6 +217,18 @@ func (p *queryParser) take(name string) (string, bool) {
 		return "", false
 	}
 	return v[len(v)-1], true
+}
+
+// addrs gives all values of an option, which are addresses.
+func (p *queryParser) addrs(name string) []string {
+	list := p.q[name]
+	delete(p.q, name)
+	for _, addr := range list {
+		if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
+			p.errs = append(p.errs, fmt.Errorf("redis: URL option %s: it is no host:port", name))
+		}
+	}
+	return list
 }
 
 func (p *queryParser) bad(name, value, want string) {
