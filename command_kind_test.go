@@ -141,8 +141,8 @@ func spoil(v reflect.Value) {
 			}
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			spoil(v.Field(i))
+		for _, field := range v.Fields() {
+			spoil(field)
 		}
 	case reflect.String:
 		if v.CanSet() {

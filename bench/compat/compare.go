@@ -188,7 +188,7 @@ func parseExceptions(text string) (*exceptions, error) {
 			return nil, fmt.Errorf("exceptions.txt: line %d: want a pattern, a colon and a reason", number)
 		}
 		if pattern == "complete" {
-			for _, name := range strings.Fields(reason) {
+			for name := range strings.FieldsSeq(reason) {
 				e.complete[name] = true
 			}
 			continue

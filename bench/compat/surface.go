@@ -134,8 +134,7 @@ func (s *surface) fields(owner item, t *types.Struct, top bool) {
 			})
 		}
 	}
-	for i := range t.NumFields() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if !f.Embedded() || f.Exported() && !top {
 			continue
 		}
