@@ -313,10 +313,6 @@ func (c *baseCmd) settle(err error) {
 		c.err = e
 		return
 	}
-	if e, ok := err.(*writeError); ok { //nolint:errorlint // the command gives it unwrapped
-		c.err = e
-		return
-	}
 	c.err = fmt.Errorf("redis: %s: unexpected reply: %w", c.Name(), err)
 }
 

@@ -94,7 +94,11 @@ func (c *RawWriteToCmd) SetErr(err error) {
 	c.err = c.reply.outcome(err)
 	frame := c.reply.frame
 	c.reply.frame = nil
-	if c.err != nil || frame == nil || c.to == nil {
+	if c.err != nil || frame == nil {
+		return
+	}
+	if c.to == nil {
+		c.err = fmt.Errorf("redis: %s: there is no writer for the reply", c.Name())
 		return
 	}
 	n, err := c.to.Write(frame)
