@@ -113,8 +113,8 @@ func nodesSection(rows []NodesRow) section {
 		Note: "Medians of rounds that take all numbers of nodes in turn, and of the ratios within a round with the range of the half of them around it. " +
 			"Without nodes it is a client of one server. Servers share the machine with the client, and many real ones keep a small one busy: " +
 			"then it is the client's own CPU time that counts, and not the time that passed. A stub is one process that answers at all " +
-			"addresses and stores nothing. With as many callers for more nodes each connection has fewer of them to share a system call, and more callers cost more by themselves: " +
-			"what many nodes cost is seen best where as many callers as are enough for all of them use fewer, too.",
+			"addresses and stores nothing. Where the same callers use more nodes, fewer of them share a connection and its system calls, and more " +
+			"callers cost more by themselves: what nodes cost is seen best in the rows with the most callers in all.",
 	}
 	var s section
 	for _, r := range rows {
