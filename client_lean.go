@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/resp"
 )
 
@@ -65,7 +66,13 @@ type leanSender interface {
 	hooked() bool
 	process(ctx context.Context, cmd Cmder) error // without hooks
 	Process(ctx context.Context, cmd Cmder) error // with them
+	// keySlot gives the slot of a key plus 1; 0 where slots don't matter.
+	keySlot(key string) uint16
 }
+
+func (c *Client) keySlot(string) uint16 { return 0 }
+
+func (c *ClusterClient) keySlot(key string) uint16 { return cluster.SlotString(key) + 1 }
 
 // Get gives the value of key; Nil where there is none. An error of the server says
 // that the key holds no string. Since Redis 1.0, O(1).
@@ -109,6 +116,7 @@ func askString(ctx context.Context, c leanSender, name leanName, key string, out
 	}
 	cmd := leanStrings.Get().(*StringCmd)
 	cmd.key(leanNames[name], key)
+	cmd.slot = c.keySlot(key)
 	out.err = c.process(ctx, cmd)
 	out.val = cmd.val
 	out.know(name, key)
@@ -126,6 +134,7 @@ func askInt(ctx context.Context, c leanSender, name leanName, key string, out *r
 	}
 	cmd := leanInts.Get().(*IntCmd)
 	cmd.key(leanNames[name], key)
+	cmd.slot = c.keySlot(key)
 	out.err = c.process(ctx, cmd)
 	out.val = cmd.val
 	out.know(name, key)
@@ -144,6 +153,7 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 	}
 	cmd := leanStatuses.Get().(*StatusCmd)
 	cmd.encodeSet(key, value, d)
+	cmd.slot = c.keySlot(key)
 	out.err = c.process(ctx, cmd)
 	out.val = cmd.val
 	out.buf, out.off, out.count = cmd.buf, cmd.off, cmd.count
@@ -228,6 +238,7 @@ func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte
 		return append(dst, v...), nil
 	}
 	cmd := newBytesCmd("get", key, dst)
+	cmd.slot = c.keySlot(key)
 	err := c.process(ctx, cmd)
 	out := cmd.dst
 	cmd.release()
@@ -242,6 +253,7 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 		return cmdable(c.Process).Set(ctx, key, value, expiration).Err()
 	}
 	cmd := newBytesCmd("set", key, nil)
+	cmd.slot = c.keySlot(key)
 	cmd.status = true
 	cmd.buf = resp.AppendBulkBytes(cmd.buf, value)
 	cmd.count++

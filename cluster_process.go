@@ -39,6 +39,9 @@ const anySlot = -1
 // slotOf gives the slot of a command's keys, anySlot where it has none, or why there is
 // no such slot.
 func slotOf(b *baseCmd) (slot int, err error) {
+	if b.slot > 0 {
+		return int(b.slot) - 1, nil
+	}
 	slot = anySlot
 	b.eachKey(func(key []byte) bool {
 		s := int(cluster.Slot(key))

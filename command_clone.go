@@ -9,6 +9,12 @@ func (c *ACLLogCmd) Clone() Cmder { return clone(c) }
 func (c *ACLLogCmd) GetCmdType() CmdType { return CmdTypeACLLog }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *AREntrySliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeAREntrySlice.
+func (c *AREntrySliceCmd) GetCmdType() CmdType { return CmdTypeAREntrySlice }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *BFInfoCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeBFInfo.
@@ -67,6 +73,12 @@ func (c *CMSInfoCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeCMSInfo.
 func (c *CMSInfoCmd) GetCmdType() CmdType { return CmdTypeCMSInfo }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *CommandsInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeCommandsInfo.
+func (c *CommandsInfoCmd) GetCmdType() CmdType { return CmdTypeCommandsInfo }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *DigestCmd) Clone() Cmder { return clone(c) }
@@ -147,6 +159,12 @@ func (c *HImportSetCmd) Clone() Cmder { return clone(c) }
 func (c *HImportSetCmd) GetCmdType() CmdType { return CmdTypeStatus }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *HotKeysCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeHotKeys.
+func (c *HotKeysCmd) GetCmdType() CmdType { return CmdTypeHotKeys }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *IncrEXFloatCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeIncrEXFloat.
@@ -195,6 +213,12 @@ func (c *JSONSliceCmd) Clone() Cmder { return clone(c) }
 func (c *JSONSliceCmd) GetCmdType() CmdType { return CmdTypeJSONSlice }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *KeyFlagsCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeKeyFlags.
+func (c *KeyFlagsCmd) GetCmdType() CmdType { return CmdTypeKeyFlags }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *KeyValuesCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeKeyValues.
@@ -205,6 +229,12 @@ func (c *KeyValueSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeKeyValueSlice.
 func (c *KeyValueSliceCmd) GetCmdType() CmdType { return CmdTypeKeyValueSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *LatencyCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *LatencyCmd) GetCmdType() CmdType { return CmdTypeGeneric }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *LCSCmd) Clone() Cmder { return clone(c) }
@@ -248,6 +278,12 @@ func (c *MapStringStringSliceCmd) Clone() Cmder { return clone(c) }
 // GetCmdType is CmdTypeMapStringStringSlice.
 func (c *MapStringStringSliceCmd) GetCmdType() CmdType { return CmdTypeMapStringStringSlice }
 
+// Clone is another MONITOR, which has not begun, for the same channel.
+func (c *MonitorCmd) Clone() Cmder { return newMonitorCmd(c.ch) }
+
+// GetCmdType is CmdTypeMonitor.
+func (c *MonitorCmd) GetCmdType() CmdType { return CmdTypeMonitor }
+
 // Clone is a copy of the command that shares nothing with it.
 func (c *RankWithScoreCmd) Clone() Cmder { return clone(c) }
 
@@ -283,6 +319,12 @@ func (c *SliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeSlice.
 func (c *SliceCmd) GetCmdType() CmdType { return CmdTypeSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *SlowLogCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeSlowLog.
+func (c *SlowLogCmd) GetCmdType() CmdType { return CmdTypeSlowLog }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *StatusCmd) Clone() Cmder { return clone(c) }
@@ -349,6 +391,18 @@ func (c *TSTimestampValueSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeTSTimestampValueSlice.
 func (c *TSTimestampValueSliceCmd) GetCmdType() CmdType { return CmdTypeTSTimestampValueSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *UintCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeUint.
+func (c *UintCmd) GetCmdType() CmdType { return CmdTypeUint }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *UintSliceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeUintSlice.
+func (c *UintSliceCmd) GetCmdType() CmdType { return CmdTypeUintSlice }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *VectorAttribSliceCmd) Clone() Cmder { return clone(c) }
