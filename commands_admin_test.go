@@ -174,7 +174,8 @@ func TestRawRepliesOnServers(t *testing.T) {
 			bad := p.DoRawWriteTo(bg, &out, "get", "h")
 			raw := p.DoRaw(bg, "echo", "x")
 			_, _ = p.Exec(bg)
-			if out.String() != "$1\r\n1\r\n" || string(raw.Val()) != "$1\r\nx\r\n" || !HasErrorPrefix(bad.Err(), "WRONGTYPE") {
+			const both = "$1\r\n1\r\n-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
+			if out.String() != both || string(raw.Val()) != "$1\r\nx\r\n" || bad.Err() != nil {
 				t.Errorf("a pipeline: got %q, %q, %v", &out, raw.Val(), bad.Err())
 			}
 		})

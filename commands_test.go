@@ -107,6 +107,7 @@ func (tc commandCase) wantArgs() []string {
 func feed(cmd Cmder, frame string) *resp.Reader {
 	r := resp.NewReader([]byte(frame))
 	cmd.base().settle(cmd.readReply(&r))
+	settleRaw([]Cmder{cmd})
 	return &r
 }
 

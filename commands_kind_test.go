@@ -54,7 +54,7 @@ func TestEveryCommandTypeHasCloneAndType(t *testing.T) {
 	for _, name := range commands {
 		for _, method := range []string{"Clone", "GetCmdType"} {
 			if !slices.Contains(methods[name], method) {
-				t.Errorf("%s has no %s of its own: add it to command_clone.go", name, method)
+				t.Errorf("%s has no %s of its own: add it to commands_clone.go", name, method)
 			}
 		}
 	}
