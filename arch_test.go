@@ -92,7 +92,7 @@ var layers = []layer{
 
 // library are the rows that an application links: standard library only.
 var library = []string{
-	".", "push", "maintnotifications", "internal/resp", "internal/invariants", "internal/cluster",
+	".", "push", "auth", "helper", "logging", "internal/logger", "maintnotifications", "internal/resp", "internal/invariants", "internal/cluster",
 	"internal/link", "internal/lane", "internal/endpoint", "internal/sentinel",
 }
 
