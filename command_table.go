@@ -209,9 +209,9 @@ var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
 	"ts.queryindex": flagRead, "ts.querylabels": flagRead,
 	"ts.read": flagBlocking | flagRead, "ts.alter": flagIdempotent,
 
-	// filters and sketches
-	"bf.exists": flagRead, "bf.mexists": flagRead, "bf.card": flagRead, "bf.info": flagRead, "bf.scandump": flagRead,
-	"cf.exists": flagRead, "cf.mexists": flagRead, "cf.count": flagRead, "cf.info": flagRead, "cf.scandump": flagRead,
+	// filters and sketches; a dump counts as a write, so replicas refuse it
+	"bf.exists": flagRead, "bf.mexists": flagRead, "bf.card": flagRead, "bf.info": flagRead, "bf.scandump": flagIdempotent,
+	"cf.exists": flagRead, "cf.mexists": flagRead, "cf.count": flagRead, "cf.info": flagRead, "cf.scandump": flagIdempotent,
 	"cms.query": flagRead, "cms.info": flagRead,
 	"topk.query": flagRead, "topk.count": flagRead, "topk.list": flagRead, "topk.info": flagRead,
 	"tdigest.min": flagRead, "tdigest.max": flagRead, "tdigest.quantile": flagRead, "tdigest.cdf": flagRead,

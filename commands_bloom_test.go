@@ -165,6 +165,15 @@ func tdigestCases() []commandCase {
 	}, sketchCall.commandCase)
 }
 
+func TestFiltersAreDumpedByPrimaries(t *testing.T) {
+	c := cmdable(none)
+	for _, cmd := range []Cmder{c.BFScanDump(bg, "k", 0), c.CFScanDump(bg, "k", 0)} {
+		if b := cmd.base(); b.flags()&flagRead != 0 || !b.isIdempotent() {
+			t.Errorf("%s: it may be sent twice, but not to a replica", cmd.Name())
+		}
+	}
+}
+
 func TestFiltersNeedOptions(t *testing.T) {
 	c := cmdable(none)
 	for _, cmd := range []Cmder{c.BFReserveWithArgs(bg, "k", nil), c.CFReserveWithArgs(bg, "k", nil)} {
