@@ -17,6 +17,7 @@ type serverCommand struct {
 	hasKeys bool
 	tips    []string
 	args    []commandArg // from COMMAND DOCS
+	info    []any        // from COMMAND
 }
 
 // A commandArg is an argument in COMMAND DOCS.
@@ -51,7 +52,7 @@ func flatten(infos []any, args map[string][]commandArg) []serverCommand {
 			found = append(found, flatten(subs, args)...)
 			continue
 		}
-		cmd := serverCommand{name: name, hasKeys: len(info[8].([]any)) > 0, args: args[name]}
+		cmd := serverCommand{name: name, hasKeys: len(info[8].([]any)) > 0, args: args[name], info: info}
 		for _, tip := range info[7].([]any) {
 			cmd.tips = append(cmd.tips, tip.(string))
 		}

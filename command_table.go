@@ -105,127 +105,130 @@ func (c *baseCmd) classify() {
 }
 
 // commandTable holds the commands about which there is something to know; all
-// others are ordinary ones that must not run twice. Flags follow the server's
-// COMMAND output (write, readonly, blocking), but for flagIdempotent, which is ours.
-var commandTable = map[string]cmdFlags{ //nolint:gochecknoglobals // constant
-	// connection
-	"ping": flagRead, "echo": flagRead, "time": flagRead, "lolwut": flagRead,
-	"auth": flagSession, "hello": flagSession, "select": flagSession, "quit": flagSession, "reset": flagSession,
-	"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession | flagIdempotent, "unwatch": flagSession | flagIdempotent,
-	"subscribe": flagSession | flagPush, "psubscribe": flagSession | flagPush, "ssubscribe": flagSession | flagPush,
-	"unsubscribe": flagSession | flagPush, "punsubscribe": flagSession | flagPush, "sunsubscribe": flagSession | flagPush,
-	"monitor": flagSession | flagPush, "sync": flagSession | flagPush, "psync": flagSession | flagPush, "asking": flagSession,
-	"readonly": flagSession, "readwrite": flagSession,
-	"client":       flagSub,
-	"client reply": flagSession | flagPush, "client tracking": flagSession, "client maint_notifications": flagSession,
-	"client caching": flagSession, "client no-evict": flagSession, "client no-touch": flagSession,
-	"client setname": flagSession, "client setinfo": flagSession,
-	"client id": flagRead, "client info": flagRead, "client list": flagRead, "client getname": flagRead,
-	"client getredir": flagRead, "client trackinginfo": flagRead, "client help": flagRead,
+// others are ordinary ones that must not run twice. What servers tell with COMMAND
+// (readonly, blocking, subcommands) comes from command_table_servers.go; ourFlags are
+// added.
+var commandTable = tabulateFlags(serverFlags(), ourFlags()) //nolint:gochecknoglobals // constant
 
-	// generic
-	"exists": flagRead, "ttl": flagRead, "pttl": flagRead, "type": flagRead, "keys": flagRead, "scan": flagRead,
-	"dbsize": flagRead, "dump": flagRead, "randomkey": flagRead, "touch": flagRead, "expiretime": flagRead,
-	"pexpiretime": flagRead, "sort_ro": flagRead,
-	"object": flagSub, "object encoding": flagRead, "object freq": flagRead, "object idletime": flagRead,
-	"object refcount": flagRead, "object help": flagRead,
-	"memory": flagSub, "memory usage": flagRead, "memory stats": flagRead, "memory doctor": flagRead,
-	"wait": flagBlocking | flagRead, "waitaof": flagBlocking | flagRead,
+func tabulateFlags(rows []flagRow, added map[string]cmdFlags) map[string]cmdFlags {
+	table := make(map[string]cmdFlags, 400)
+	for _, row := range rows {
+		prefix := ""
+		if row.of != "" {
+			prefix = row.of + " "
+		}
+		for name := range strings.FieldsSeq(row.names) {
+			table[prefix+name] |= row.flags
+		}
+	}
+	for name, flags := range added {
+		table[name] |= flags
+	}
+	return table
+}
 
-	// strings and bitmaps
-	"get": flagRead, "mget": flagRead, "strlen": flagRead, "getrange": flagRead, "substr": flagRead, "lcs": flagRead,
-	"getbit": flagRead, "bitcount": flagRead, "bitpos": flagRead, "bitfield_ro": flagRead,
-	"digest": flagRead,
-	"set":    flagIdempotent, "mset": flagIdempotent, "setex": flagIdempotent, "psetex": flagIdempotent,
-	"setrange": flagIdempotent,
+// ourFlags are what servers don't tell. They call nothing readonly that has no keys, so
+// that all that only looks at the server is here; they don't know which command changes
+// its connection (flagSession, flagPush), nor which one gives the same reply when it is
+// repeated (flagIdempotent); and the servers of the tests don't know all commands.
+func ourFlags() map[string]cmdFlags {
+	return map[string]cmdFlags{
+		// connection
+		"ping": flagRead, "echo": flagRead, "time": flagRead,
+		"auth": flagSession, "hello": flagSession, "select": flagSession, "quit": flagSession, "reset": flagSession,
+		"multi": flagSession, "exec": flagSession, "discard": flagSession, "watch": flagSession | flagIdempotent, "unwatch": flagSession | flagIdempotent,
+		"subscribe": flagSession | flagPush, "psubscribe": flagSession | flagPush, "ssubscribe": flagSession | flagPush,
+		"unsubscribe": flagSession | flagPush, "punsubscribe": flagSession | flagPush, "sunsubscribe": flagSession | flagPush,
+		"monitor": flagSession | flagPush, "sync": flagSession | flagPush, "psync": flagSession | flagPush, "asking": flagSession,
+		"readonly": flagSession, "readwrite": flagSession,
+		"client reply": flagSession | flagPush, "client tracking": flagSession, "client maint_notifications": flagSession,
+		"client caching": flagSession, "client no-evict": flagSession, "client no-touch": flagSession,
+		"client setname": flagSession, "client setinfo": flagSession,
+		"client id": flagRead, "client info": flagRead, "client list": flagRead, "client getname": flagRead,
+		"client getredir": flagRead, "client trackinginfo": flagRead, "client help": flagRead,
 
-	// hashes
-	"hget": flagRead, "hmget": flagRead, "hgetall": flagRead, "hkeys": flagRead, "hvals": flagRead, "hlen": flagRead,
-	"hexists": flagRead, "hstrlen": flagRead, "hscan": flagRead, "hrandfield": flagRead, "httl": flagRead,
-	"hpttl": flagRead, "hexpiretime": flagRead, "hpexpiretime": flagRead,
-	"hmset":           flagIdempotent,
-	"himport":         flagSub, // its names belong to the connection
-	"himport prepare": flagSession, "himport set": flagSession, "himport discard": flagSession,
-	"himport discardall": flagSession,
+		// generic
+		"object help":  flagRead,
+		"memory stats": flagRead, "memory doctor": flagRead,
+		"wait": flagRead, "waitaof": flagRead,
 
-	// lists
-	"lindex": flagRead, "llen": flagRead, "lpos": flagRead, "lrange": flagRead, "lset": flagIdempotent,
-	"blpop": flagBlocking, "brpop": flagBlocking, "brpoplpush": flagBlocking, "blmove": flagBlocking, "blmpop": flagBlocking,
-	"blmovem": flagBlocking,
+		// strings and bitmaps
+		"digest": flagRead,
+		"set":    flagIdempotent, "mset": flagIdempotent, "setex": flagIdempotent, "psetex": flagIdempotent,
+		"setrange": flagIdempotent,
 
-	// sets
-	"scard": flagRead, "sismember": flagRead, "smismember": flagRead, "smembers": flagRead, "srandmember": flagRead,
-	"sdiff": flagRead, "sinter": flagRead, "sintercard": flagRead, "sunion": flagRead, "sscan": flagRead,
-	"sdiffcard": flagRead, "sunioncard": flagRead,
+		// hashes
+		"hmset":           flagIdempotent,
+		"himport":         flagSub, // its names belong to the connection
+		"himport prepare": flagSession, "himport set": flagSession, "himport discard": flagSession,
+		"himport discardall": flagSession,
 
-	// sorted sets
-	"zcard": flagRead, "zcount": flagRead, "zlexcount": flagRead, "zrange": flagRead, "zrangebyscore": flagRead,
-	"zrangebylex": flagRead, "zrevrange": flagRead, "zrevrangebyscore": flagRead, "zrevrangebylex": flagRead,
-	"zrank": flagRead, "zrevrank": flagRead, "zscore": flagRead, "zmscore": flagRead, "zrandmember": flagRead,
-	"zscan": flagRead, "zdiff": flagRead, "zinter": flagRead, "zintercard": flagRead, "zunion": flagRead,
-	"bzpopmin": flagBlocking, "bzpopmax": flagBlocking, "bzmpop": flagBlocking,
+		// lists
+		"lset":    flagIdempotent,
+		"blmovem": flagBlocking,
 
-	// streams
-	"xlen": flagRead, "xrange": flagRead, "xrevrange": flagRead, "xpending": flagRead,
-	"xinfo": flagSub, "xinfo stream": flagRead, "xinfo groups": flagRead, "xinfo consumers": flagRead,
-	"xread": flagBlocking | flagRead, "xreadgroup": flagBlocking,
+		// sets
+		"sdiffcard": flagRead, "sunioncard": flagRead,
 
-	// geo, HyperLogLog
-	"geodist": flagRead, "geohash": flagRead, "geopos": flagRead, "geosearch": flagRead,
-	"georadius_ro": flagRead, "georadiusbymember_ro": flagRead, "pfcount": flagRead,
+		// scripting
+		"script load": flagIdempotent, "script exists": flagRead,
+		"function list": flagRead, "function dump": flagRead, "function stats": flagRead,
 
-	// scripting
-	"eval_ro": flagRead, "evalsha_ro": flagRead, "fcall_ro": flagRead,
-	"script": flagSub, "script load": flagIdempotent, "script exists": flagRead,
-	"function": flagSub, "function list": flagRead, "function dump": flagRead, "function stats": flagRead,
+		// Pub/Sub
+		"pubsub channels": flagRead, "pubsub numsub": flagRead, "pubsub numpat": flagRead,
+		"pubsub shardchannels": flagRead, "pubsub shardnumsub": flagRead,
 
-	// Pub/Sub
-	"pubsub": flagSub, "pubsub channels": flagRead, "pubsub numsub": flagRead, "pubsub numpat": flagRead,
-	"pubsub shardchannels": flagRead, "pubsub shardnumsub": flagRead,
+		// server
+		"info": flagRead, "role": flagRead, "lastsave": flagRead,
+		"command": flagSub | flagRead, "command count": flagRead, "command info": flagRead, "command docs": flagRead,
+		"command list": flagRead, "command getkeys": flagRead, "command getkeysandflags": flagRead,
+		"hotkeys": flagSub, "hotkeys get": flagRead,
+		"config get": flagRead, "config set": flagIdempotent,
+		"latency latest": flagRead, "latency history": flagRead,
+		"slowlog get": flagRead, "slowlog len": flagRead,
+		"acl whoami": flagRead, "acl list": flagRead, "acl users": flagRead, "acl getuser": flagRead,
+		"acl cat": flagRead, "acl log": flagRead, "acl dryrun": flagRead, "acl genpass": flagRead,
+		"cluster info": flagRead, "cluster nodes": flagRead, "cluster slots": flagRead,
+		"cluster shards": flagRead, "cluster keyslot": flagRead, "cluster countkeysinslot": flagRead,
+		"cluster getkeysinslot": flagRead, "cluster myid": flagRead, "cluster links": flagRead,
+		"cluster myshardid": flagRead, "cluster slaves": flagRead, "cluster replicas": flagRead,
+		"cluster count-failure-reports": flagRead,
 
-	// server
-	"info": flagRead, "role": flagRead, "lastsave": flagRead,
-	"command": flagSub | flagRead, "command count": flagRead, "command info": flagRead, "command docs": flagRead,
-	"command list": flagRead, "command getkeys": flagRead, "command getkeysandflags": flagRead,
-	"hotkeys": flagSub, "hotkeys get": flagRead,
-	"config": flagSub, "config get": flagRead, "config set": flagIdempotent,
-	"latency": flagSub, "latency latest": flagRead, "latency history": flagRead,
-	"slowlog": flagSub, "slowlog get": flagRead, "slowlog len": flagRead,
-	"acl": flagSub, "acl whoami": flagRead, "acl list": flagRead, "acl users": flagRead, "acl getuser": flagRead,
-	"acl cat": flagRead, "acl log": flagRead, "acl dryrun": flagRead, "acl genpass": flagRead,
-	"cluster": flagSub, "cluster info": flagRead, "cluster nodes": flagRead, "cluster slots": flagRead,
-	"cluster shards": flagRead, "cluster keyslot": flagRead, "cluster countkeysinslot": flagRead,
-	"cluster getkeysinslot": flagRead, "cluster myid": flagRead, "cluster links": flagRead,
+		// JSON
+		"json.get": flagRead, "json.mget": flagRead, "json.type": flagRead, "json.resp": flagRead, "json.strlen": flagRead,
+		"json.objkeys": flagRead, "json.objlen": flagRead, "json.arrindex": flagRead, "json.arrlen": flagRead,
+		"json.debug": flagSub, "json.debug memory": flagRead,
+		"json.set": flagIdempotent, "json.mset": flagIdempotent, "json.merge": flagIdempotent,
 
-	// JSON
-	"json.get": flagRead, "json.mget": flagRead, "json.type": flagRead, "json.resp": flagRead, "json.strlen": flagRead,
-	"json.objkeys": flagRead, "json.objlen": flagRead, "json.arrindex": flagRead, "json.arrlen": flagRead,
-	"json.debug": flagSub, "json.debug memory": flagRead,
-	"json.set": flagIdempotent, "json.mset": flagIdempotent, "json.merge": flagIdempotent,
+		// time series
+		"ts.get": flagRead, "ts.mget": flagRead, "ts.range": flagRead, "ts.revrange": flagRead, "ts.mrange": flagRead,
+		"ts.mrevrange": flagRead, "ts.nrange": flagRead, "ts.nrevrange": flagRead, "ts.info": flagRead,
+		"ts.queryindex": flagRead, "ts.querylabels": flagRead,
+		"ts.read": flagBlocking | flagRead, "ts.alter": flagIdempotent,
 
-	// time series
-	"ts.get": flagRead, "ts.mget": flagRead, "ts.range": flagRead, "ts.revrange": flagRead, "ts.mrange": flagRead,
-	"ts.mrevrange": flagRead, "ts.nrange": flagRead, "ts.nrevrange": flagRead, "ts.info": flagRead,
-	"ts.queryindex": flagRead, "ts.querylabels": flagRead,
-	"ts.read": flagBlocking | flagRead, "ts.alter": flagIdempotent,
+		// filters and sketches; a dump counts as a write, so replicas refuse it
+		"bf.exists": flagRead, "bf.mexists": flagRead, "bf.card": flagRead, "bf.info": flagRead, "bf.scandump": flagIdempotent,
+		"cf.exists": flagRead, "cf.mexists": flagRead, "cf.count": flagRead, "cf.info": flagRead, "cf.scandump": flagIdempotent,
+		"cms.query": flagRead, "cms.info": flagRead,
+		"topk.query": flagRead, "topk.count": flagRead, "topk.list": flagRead, "topk.info": flagRead,
+		"tdigest.min": flagRead, "tdigest.max": flagRead, "tdigest.quantile": flagRead, "tdigest.cdf": flagRead,
+		"tdigest.rank": flagRead, "tdigest.revrank": flagRead, "tdigest.byrank": flagRead, "tdigest.byrevrank": flagRead,
+		"tdigest.trimmed_mean": flagRead, "tdigest.info": flagRead, "tdigest.reset": flagIdempotent,
 
-	// filters and sketches; a dump counts as a write, so replicas refuse it
-	"bf.exists": flagRead, "bf.mexists": flagRead, "bf.card": flagRead, "bf.info": flagRead, "bf.scandump": flagIdempotent,
-	"cf.exists": flagRead, "cf.mexists": flagRead, "cf.count": flagRead, "cf.info": flagRead, "cf.scandump": flagIdempotent,
-	"cms.query": flagRead, "cms.info": flagRead,
-	"topk.query": flagRead, "topk.count": flagRead, "topk.list": flagRead, "topk.info": flagRead,
-	"tdigest.min": flagRead, "tdigest.max": flagRead, "tdigest.quantile": flagRead, "tdigest.cdf": flagRead,
-	"tdigest.rank": flagRead, "tdigest.revrank": flagRead, "tdigest.byrank": flagRead, "tdigest.byrevrank": flagRead,
-	"tdigest.trimmed_mean": flagRead, "tdigest.info": flagRead, "tdigest.reset": flagIdempotent,
+		// vector sets
+		"vrange": flagRead, "vsetattr": flagIdempotent,
 
-	// vector sets
-	"vcard": flagRead, "vdim": flagRead, "vemb": flagRead, "vgetattr": flagRead, "vinfo": flagRead, "vismember": flagRead,
-	"vlinks": flagRead, "vrandmember": flagRead, "vrange": flagRead, "vsim": flagRead, "vsetattr": flagIdempotent,
-	"cluster myshardid": flagRead, "cluster slaves": flagRead, "cluster replicas": flagRead,
-	"cluster count-failure-reports": flagRead,
+		// arrays
+		"arcount": flagRead, "arget": flagRead, "argetrange": flagRead, "argrep": flagRead, "arinfo": flagRead,
+		"arlastitems": flagRead, "arlen": flagRead, "armget": flagRead, "arnext": flagRead, "arop": flagRead, "arscan": flagRead,
+		"arseek": flagIdempotent,
+	}
+}
 
-	// arrays
-	"arcount": flagRead, "arget": flagRead, "argetrange": flagRead, "argrep": flagRead, "arinfo": flagRead,
-	"arlastitems": flagRead, "arlen": flagRead, "armget": flagRead, "arnext": flagRead, "arop": flagRead, "arscan": flagRead,
-	"arseek": flagIdempotent,
+// A flagRow is flags with the commands that have them: names, or subcommands if of is the
+// name of their command.
+type flagRow struct {
+	flags cmdFlags
+	of    string
+	names string
 }
