@@ -46,6 +46,7 @@ type clusterCore struct {
 	redirects   atomic.Int64                 // MOVED answers that were followed
 	reloads     atomic.Int64                 // refreshes
 	nodesHooked atomic.Bool                  // clients of nodes may have hooks: somebody sees them being made, or has added one since
+	resting     atomic.Int32                 // commands that wait for the cluster to be ready
 	probes      atomic.Bool                  // delays of nodes are being measured
 	probeSoon   chan struct{}                // one slot: they are to be measured anew
 
@@ -54,6 +55,7 @@ type clusterCore struct {
 	nodes   map[string]*clusterNode   // by address: those of the topology, and the seeds that were asked
 	leaving map[*clusterNode]struct{} // those that are being retired
 	load    *clusterLoad              // the refresh going on; nil: none
+	changed chan struct{}             // closed when there is another topology
 	known   *cluster.Topology         // as the last refresh or a notice has told it; nil: not known yet
 	stale   bool                      // something has changed since it began
 	timer   *time.Timer               // of the next periodic refresh
@@ -126,6 +128,7 @@ func NewClusterClient(opt *ClusterOptions) *ClusterClient {
 		nodes: make(map[string]*clusterNode), leaving: make(map[*clusterNode]struct{}),
 		making: make(map[string]chan struct{}), subs: make(map[*PubSub]struct{}),
 	}
+	core.changed = make(chan struct{})
 	core.probeSoon = make(chan struct{}, 1)
 	core.invalid = o.validate()
 	core.nodesHooked.Store(opt.NewClient != nil)
@@ -231,7 +234,8 @@ func (c *clusterCore) change(next func(st *clusterState) *cluster.Topology, done
 			c.mu.Unlock()
 			return false
 		}
-		topo := next(c.state.Load())
+		st := c.state.Load()
+		topo := next(st)
 		if topo == nil {
 			c.mu.Unlock()
 			return false
@@ -245,6 +249,10 @@ func (c *clusterCore) change(next func(st *clusterState) *cluster.Topology, done
 		if missing == "" {
 			c.state.Store(newClusterState(topo, nodes))
 			c.tendSubs()
+			if st == nil || !cluster.Diff(st.topo, topo).IsEmpty() {
+				close(c.changed)
+				c.changed = make(chan struct{})
+			}
 			if c.probes.Load() && c.isUnmeasured(nodes) {
 				signal(c.probeSoon)
 			}

@@ -179,7 +179,7 @@ func (c *clusterCore) latest(ctx context.Context, b *baseCmd) (*clusterState, er
 			err = &link.Error{Delivery: NotSent, Err: errNoPrimary}
 		}
 		pause, again := c.judge(ctx, &t, b, nil, err)
-		if !again || !sleep(ctx, pause) {
+		if !again || !c.rest(ctx, pause) {
 			return nil, c.conclude(ctx, &t, b, err)
 		}
 	}
@@ -202,7 +202,7 @@ func (c *clusterCore) processPart(ctx context.Context, p *fanPart, kind routeKin
 			return
 		}
 		pause, again := c.judge(ctx, &t, b, n, err)
-		if !again || !sleep(ctx, pause) {
+		if !again || !c.rest(ctx, pause) {
 			_ = c.conclude(ctx, &t, b, err)
 			return
 		}

@@ -179,3 +179,18 @@ func TestClusterShardPicker(t *testing.T) {
 		_ = c.Close()
 	}
 }
+
+// A NewClient that makes clients of bad options is told so.
+func TestClusterNewClientIsInvalid(t *testing.T) {
+	c := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: []string{"127.0.0.1:1"}, PoolTimeout: 50 * time.Millisecond,
+		NewClient: func(opt *redis.Options) *redis.Client {
+			opt.Addr = "nonsense"
+			return redis.NewClient(opt)
+		},
+	})
+	defer c.Close()
+	if err := c.Get(soon(t), "k").Err(); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -16,6 +16,7 @@ type clusterNode struct {
 	of     *clusterCore
 	addr   string
 	client *Client
+	made   time.Time
 	lacks  atomic.Int32 // what it can't be asked for; see askNode
 	asked  atomic.Int64 // when an ASK led there last, in nanoseconds of Unix time
 	downAt atomic.Int64 // the same of when it could not be reached last; 0: it was since
@@ -75,7 +76,7 @@ func (c *clusterCore) makeNode(addr string, made chan struct{}, onNew []func(*Cl
 	for _, fn := range onNew {
 		fn(client)
 	}
-	return &clusterNode{of: c, addr: addr, client: client}
+	return &clusterNode{of: c, addr: addr, client: client, made: time.Now()}
 }
 
 // OnNewNode has fn called with the client of each node that is made from now on, before
@@ -326,7 +327,10 @@ const (
 // soon: it gets no new commands, those in flight are answered, the cluster's
 // subscriptions are handed over, and then its client is closed.
 func (c *clusterCore) retire(n *clusterNode) {
-	sleep(c.run, leaveAfter)
+	ep := n.client.core.ep // nil: its options are invalid
+	if ep == nil || ep.Links() > 0 || time.Since(n.made) < leaveAfter {
+		sleep(c.run, leaveAfter)
+	} // else commands may wait for a dial that leads nowhere
 	for c.run.Err() == nil && time.Since(time.Unix(0, n.asked.Load())) < leaveAfter {
 		sleep(c.run, leaveAfter) // it is importing slots
 	}
@@ -339,7 +343,7 @@ func (c *clusterCore) retire(n *clusterNode) {
 	delete(c.nodes, n.addr)
 	c.leaving[n] = struct{}{}
 	c.mu.Unlock()
-	if ep := n.client.core.ep; ep != nil {
+	if ep != nil {
 		ep.Retire(c.run, leaveSubs)
 	}
 	_ = n.client.Close()

@@ -99,7 +99,7 @@ func (c *clusterCore) processAs(ctx context.Context, cmd Cmder, isPlain bool) er
 			return nil
 		}
 		pause, again := c.judge(ctx, &t, b, n, err)
-		if !again || !sleep(ctx, pause) {
+		if !again || !c.rest(ctx, pause) {
 			return c.conclude(ctx, &t, b, err)
 		}
 	}
@@ -225,6 +225,29 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 	return c.base.backoff(t.sent - 1), true
 }
 
+// rest is the pause before the next attempt. It ends early where the topology changes; as
+// long as somebody rests it is asked for often. false: the context has ended.
+func (c *clusterCore) rest(ctx context.Context, pause time.Duration) bool {
+	if pause <= 0 {
+		return ctx.Err() == nil
+	}
+	c.resting.Add(1)
+	defer c.resting.Add(-1)
+	c.mu.Lock()
+	changed := c.changed
+	c.mu.Unlock()
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-changed:
+		return sleep(ctx, min(pause, rand.N(shortestHold))) //nolint:gosec // jitter, no secret
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // redirect reads MOVED and ASK from a node. Addr is "" where they don't tell where to.
 func (c *clusterCore) redirect(answer error, n *clusterNode) (cluster.Redirect, bool) {
 	text := answer.Error()
@@ -345,7 +368,7 @@ func (c *clusterCore) settle(ctx context.Context, rest []*piped) {
 		c.round(ctx, rest)
 		var pause time.Duration
 		rest, pause = c.unsettled(ctx, rest)
-		if len(rest) > 0 && !sleep(ctx, pause) {
+		if len(rest) > 0 && !c.rest(ctx, pause) {
 			for _, p := range rest {
 				_ = c.conclude(ctx, &p.t, p.cmd.base(), p.err)
 			}
@@ -482,7 +505,7 @@ func (c *clusterCore) processTx(ctx context.Context, cmds []Cmder) error {
 			}
 		}
 		pause, again := c.judge(ctx, &t, &answer, n, err)
-		if !again || !sleep(ctx, pause) {
+		if !again || !c.rest(ctx, pause) {
 			if err != nil {
 				setErrs(cmds, c.conclude(ctx, &t, &answer, err))
 			}
@@ -575,7 +598,7 @@ func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...s
 		}
 		pause, again := c.judge(ctx, &t, &probe.baseCmd, n, err)
 		t.asking = false // no session is begun by ASK: it waits until the slot has moved
-		if !again || !sleep(ctx, pause) {
+		if !again || !c.rest(ctx, pause) {
 			return c.conclude(ctx, &t, &probe.baseCmd, err)
 		}
 	}

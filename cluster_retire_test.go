@@ -3,8 +3,10 @@ package redis_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,5 +75,40 @@ func TestClusterLeavesANodeWithoutSlots(t *testing.T) {
 			l.end()
 			ks.works(t, c, "spublish", own[0])
 		})
+	}
+}
+
+// A command that waits for a dial to a node that has silently gone is sent to its successor
+// as soon as the topology tells of it.
+func TestClusterOvertakesADial(t *testing.T) {
+	n := newThreeNodes(t, 10*time.Second, []int{0}, func(int, []string) string { return "+OK\r\n" })
+	gone := n.addrs[0]
+	var dials atomic.Int64
+	c := redis.NewClusterClient(&redis.ClusterOptions{
+		ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) { return *n.slots.Load(), nil },
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if addr == gone {
+				dials.Add(1)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
+		},
+		DialTimeout: time.Minute,
+	})
+	defer c.Close()
+	ctx := soon(t)
+	want(t, "SET", c.Set(ctx, n.keys[1], 1, 0).Result, "OK") // the topology is known
+	got := make(chan error, 1)
+	began := time.Now()
+	go func() { got <- c.Set(ctx, n.keys[0], 1, 0).Err() }()
+	await(t, "the node is dialled", func() bool { return dials.Load() > 0 })
+	n.serve(0, n.addrs[2])
+	c.ReloadState(ctx)
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("took %v", d)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -103,6 +102,9 @@ func (c *clusterCore) reload() {
 // after the other, and what moves without anybody using it causes no redirect.
 const settleAfter = time.Second
 
+// restingPoll is when the topology is asked for again while commands wait for a change.
+const restingPoll = 100 * time.Millisecond
+
 // isSettled tells whether topo is what was known before, and what redirects have told
 // since.
 func (c *clusterCore) isSettled(topo *cluster.Topology) bool {
@@ -117,8 +119,16 @@ func (c *clusterCore) isSettled(topo *cluster.Topology) bool {
 // schedule sets the timer of the next refresh that nothing else calls for; mu is held.
 func (c *clusterCore) schedule(isSettled bool) {
 	every := c.opt.ClusterStateReloadInterval
-	if !isSettled && (every <= 0 || every > settleAfter) {
-		every = settleAfter
+	sooner := func(d time.Duration) {
+		if every <= 0 || every > d {
+			every = d
+		}
+	}
+	if !isSettled {
+		sooner(settleAfter)
+	}
+	if c.resting.Load() > 0 {
+		sooner(restingPoll)
 	}
 	if every <= 0 || c.closed {
 		return
@@ -159,19 +169,43 @@ func (c *clusterCore) ask() (*cluster.Topology, error) {
 }
 
 // candidates are the addresses to ask: those that served last, in random order, and the
-// seeds.
+// seeds. Where a primary is down its replicas come first, because one of them is the first
+// to know who follows it; those that are down themselves come last.
 func (c *clusterCore) candidates() []string {
-	var addrs []string
+	var first, rest, last []string
 	if st := c.state.Load(); st != nil {
-		addrs = slices.Collect(maps.Keys(st.nodes))
-		rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
-	}
-	for _, i := range rand.Perm(len(c.opt.Addrs)) {
-		if !slices.Contains(addrs, c.opt.Addrs[i]) {
-			addrs = append(addrs, c.opt.Addrs[i])
+		orphans := st.orphans()
+		for _, n := range st.nodes {
+			switch {
+			case n.isDown():
+				last = append(last, n.addr)
+			case slices.Contains(orphans, n):
+				first = append(first, n.addr)
+			default:
+				rest = append(rest, n.addr)
+			}
 		}
 	}
-	return addrs
+	for _, addr := range c.opt.Addrs {
+		if !slices.Contains(slices.Concat(first, rest, last), addr) {
+			last = append(last, addr)
+		}
+	}
+	for _, addrs := range [][]string{first, rest} {
+		rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	}
+	rand.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+	return slices.Concat(first, rest, last)
+}
+
+// orphans are the replicas whose primary is down.
+func (st *clusterState) orphans() (all []*clusterNode) {
+	for shard, p := range st.primary {
+		if p != nil && p.isDown() {
+			all = append(all, st.replicas[shard]...)
+		}
+	}
+	return all
 }
 
 // askNode asks one node, in one round trip: CLUSTER SLOTS tells who serves which slots,

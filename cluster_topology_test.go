@@ -151,14 +151,7 @@ func TestClusterReadsSurviveAReplica(t *testing.T) {
 			c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()[:1], ReadOnly: true, Logger: testLogger(t), DialerRetries: 1})
 			defer c.Close()
 			ctx := soon(t)
-			// A node tells of replicas once something was replicated.
-			slaves := func() (n int64) {
-				var count atomic.Int64
-				_ = c.ForEachMaster(ctx, func(ctx context.Context, m *redis.Client) error { return m.Do(ctx, "flushdb").Err() })
-				_ = c.ForEachSlave(ctx, func(context.Context, *redis.Client) error { count.Add(1); return nil })
-				return count.Load()
-			}
-			await(t, "replicas are known", func() bool { return slaves() == 3 })
+			awaitReplicas(t, c, 3)
 			keys, pairs := someKeys(40)
 			want(t, "MSET", c.MSet(ctx, pairs...).Result, "OK")
 			replicas, err := cl.Replicas(ctx, "")
@@ -176,11 +169,29 @@ func TestClusterReadsSurviveAReplica(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				isOut = slaves() == 2
+				isOut = replicasOf(ctx, c) == 2
 			}
 			if !isOut {
 				t.Error("the dead replica is still among those that serve")
 			}
 		})
 	}
+}
+
+// replicasOf counts the replicas that the client knows.
+func replicasOf(ctx context.Context, c *redis.ClusterClient) int64 {
+	var n atomic.Int64
+	_ = c.ForEachSlave(ctx, func(context.Context, *redis.Client) error { n.Add(1); return nil })
+	return n.Load()
+}
+
+// awaitReplicas waits until replicas are known: a node tells of one once something was
+// replicated.
+func awaitReplicas(t *testing.T, c *redis.ClusterClient, count int64) {
+	t.Helper()
+	ctx := soon(t)
+	await(t, "replicas are known", func() bool {
+		_ = c.ForEachMaster(ctx, func(ctx context.Context, m *redis.Client) error { return m.Do(ctx, "flushdb").Err() })
+		return replicasOf(ctx, c) == count
+	})
 }

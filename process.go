@@ -116,9 +116,13 @@ func (c *core) attempts(ctx context.Context, cmd Cmder) error {
 	}
 }
 
-// ended tells that a context has ended before anything was sent; nil: it has not.
+// ended tells that a context has ended before anything was sent, or that there is nothing
+// to send by, as the options are invalid; nil: go on.
 func (c *core) ended(ctx context.Context) error {
-	if ctx.Err() == nil {
+	switch {
+	case c.ep == nil:
+		return &link.Error{Endpoint: c.opt.Addr, Delivery: NotSent, Err: c.invalid}
+	case ctx.Err() == nil:
 		return nil
 	}
 	return &link.Error{Endpoint: c.opt.Addr, Delivery: NotSent, Err: context.Cause(ctx)}
