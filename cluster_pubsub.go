@@ -17,8 +17,12 @@ import (
 
 // Subscribe subscribes to channels; with none, later by PubSub.Subscribe. Messages of
 // channels and patterns come from any node, and from another one where that fails, or
-// leaves the cluster. In the latter case what is published meanwhile is neither lost nor
-// repeated as far as it is published at the node that has the slot of the first channel.
+// leaves the cluster. In the latter case both deliver for a while, and the handover is
+// exact, in order, for what is published at the node that has the slot of the first
+// channel, as all PUBLISHes of a ClusterClient to that channel are. Nodes pass on each
+// other's messages in no common order: one that was published at another node may be lost
+// or come twice if it reaches the two nodes on different sides of the handover, which is a
+// matter of the difference between their delays.
 func (c *ClusterClient) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.Subscribe, channels)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	redis "github.com/baton-go/redis"
 	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 )
 
@@ -110,5 +112,31 @@ func TestClusterOvertakesADial(t *testing.T) {
 	}
 	if d := time.Since(began); d > 5*time.Second {
 		t.Errorf("took %v", d)
+	}
+}
+
+// A node that is not used costs little memory and no goroutine, however many there are.
+func TestClusterIdleNodesCostLittle(t *testing.T) {
+	const nodes = 500
+	s := newScript(t, func(*peer, []string) string { return "+OK\r\n" })
+	slots := []redis.ClusterSlot{{End: cluster.Slots - 1 - nodes, Nodes: []redis.ClusterNode{{Addr: s.addr}}}}
+	for i := range nodes {
+		slot := cluster.Slots - nodes + i
+		slots = append(slots, redis.ClusterSlot{Start: slot, End: slot, Nodes: []redis.ClusterNode{{Addr: fmt.Sprint("127.0.0.2:", i+1)}}})
+	}
+	c := redis.NewClusterClient(&redis.ClusterOptions{ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) { return slots, nil }})
+	defer c.Close()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	goroutines := runtime.NumGoroutine()
+	want(t, "SET", c.Set(soon(t), keyOfSlot(0), 1, 0).Result, "OK")
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / nodes
+	more := runtime.NumGoroutine() - goroutines
+	t.Logf("%d bytes for each node, %d goroutines for all", each, more)
+	if more > 20 || each > 9<<10 && !invariants.Enabled {
+		t.Errorf("%d bytes for each node, %d goroutines for all", each, more)
 	}
 }

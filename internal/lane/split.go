@@ -31,10 +31,13 @@ const (
 type Split struct {
 	small, large *Shared // immutable
 
-	seed   maphash.Seed // immutable
-	learnt atomic.Bool  // there was a large reply: before, nothing is looked up
-	slots  [known]atomic.Uint64
+	seed   maphash.Seed          // immutable
+	learnt atomic.Pointer[table] // nil: there was no large reply, so nothing is looked up
 }
+
+// table is what is remembered: sums of commands. It is much memory for a lane whose
+// replies are small.
+type table [known]atomic.Uint64
 
 // NewSplit makes a lane of two.
 func NewSplit(small, large *Shared) *Split {
@@ -46,16 +49,17 @@ func (s *Split) Do(ctx context.Context, q link.Request) (link.Done, error) {
 	if len(q.Wire) >= largeBytes {
 		return s.large.Do(ctx, q)
 	}
-	if !s.learnt.Load() || len(q.Wire) > longestKnown {
+	learnt := s.learnt.Load()
+	if learnt == nil || len(q.Wire) > longestKnown {
 		d, err := s.small.Do(ctx, q)
 		if d.Bytes >= largeBytes && len(q.Wire) <= longestKnown {
-			s.learnt.Store(true)
-			slot, sum := s.slot(q.Wire)
+			s.learnt.CompareAndSwap(nil, new(table))
+			slot, sum := s.slot(s.learnt.Load(), q.Wire)
 			slot.Store(sum)
 		}
 		return d, err
 	}
-	slot, sum := s.slot(q.Wire)
+	slot, sum := s.slot(learnt, q.Wire)
 	if slot.Load() != sum {
 		d, err := s.small.Do(ctx, q)
 		if d.Bytes >= largeBytes {
@@ -71,9 +75,9 @@ func (s *Split) Do(ctx context.Context, q link.Request) (link.Done, error) {
 }
 
 // slot is where a command is remembered, and as what.
-func (s *Split) slot(wire []byte) (*atomic.Uint64, uint64) {
+func (s *Split) slot(learnt *table, wire []byte) (*atomic.Uint64, uint64) {
 	sum := max(maphash.Bytes(s.seed, wire), 1) // 0 is nothing
-	return &s.slots[sum%known], sum
+	return &learnt[sum%known], sum
 }
 
 // Close closes both links.
