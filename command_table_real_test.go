@@ -228,11 +228,12 @@ func ruleText(r keyRule) string {
 		add("route", "route"+strings.ToUpper(r.route.String()[:1])+r.route.String()[1:])
 	}
 	if r.merge != mergeNone {
-		name := "merge"
+		var name strings.Builder
+		name.WriteString("merge")
 		for word := range strings.FieldsSeq(r.merge.String()) {
-			name += strings.ToUpper(word[:1]) + word[1:]
+			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
-		add("merge", name)
+		add("merge", name.String())
 	}
 	return "keyRule{" + strings.Join(words, ", ") + "}"
 }
