@@ -34,13 +34,15 @@ func aclCases() []commandCase {
 			return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, "user default on nopass") })
 		}},
 		{name: "ACLLog", setup: []string{"acl log reset"}, call: func(c commander) Cmder { return c.ACLLog(bg, 0) }, args: "acl log", want: []*ACLLogEntry{}},
-		{name: "ACLLog/entry", call: func(c commander) Cmder { return c.ACLLog(bg, 10) }, args: "acl log 10", unfit: true,
+		{
+			name: "ACLLog/entry", call: func(c commander) Cmder { return c.ACLLog(bg, 10) }, args: "acl log 10", unfit: true,
 			r2: "*1\r\n*20\r\n$5\r\ncount\r\n:2\r\n$6\r\nreason\r\n$4\r\nauth\r\n$7\r\ncontext\r\n$8\r\ntoplevel\r\n$6\r\nobject\r\n$4\r\nauth\r\n$8\r\nusername\r\n$3\r\nann\r\n$11\r\nage-seconds\r\n$5\r\n0.001\r\n$11\r\nclient-info\r\n$28\r\nid=3 addr=127.0.0.1:1 resp=2\r\n$8\r\nentry-id\r\n:7\r\n$17\r\ntimestamp-created\r\n:1796047200000\r\n$22\r\ntimestamp-last-updated\r\n:1796047200001\r\n",
 			r3: "*1\r\n%10\r\n$5\r\ncount\r\n:2\r\n$6\r\nreason\r\n$4\r\nauth\r\n$7\r\ncontext\r\n$8\r\ntoplevel\r\n$6\r\nobject\r\n$4\r\nauth\r\n$8\r\nusername\r\n$3\r\nann\r\n$11\r\nage-seconds\r\n,0.001\r\n$11\r\nclient-info\r\n$28\r\nid=3 addr=127.0.0.1:1 resp=2\r\n$8\r\nentry-id\r\n:7\r\n$17\r\ntimestamp-created\r\n:1796047200000\r\n$22\r\ntimestamp-last-updated\r\n:1796047200001\r\n",
 			want: []*ACLLogEntry{{
 				Count: 2, Reason: "auth", Context: "toplevel", Object: "auth", Username: "ann", AgeSeconds: 0.001,
 				ClientInfo: &ClientInfo{ID: 3, Addr: "127.0.0.1:1", Resp: 2}, EntryID: 7, TimestampCreated: 1796047200000, TimestampLastUpdated: 1796047200001,
-			}}},
+			}},
+		},
 		{name: "ACLLogReset", call: func(c commander) Cmder { return c.ACLLogReset(bg) }, args: "acl log reset", want: "OK"},
 		{name: "ACLSetUser", call: func(c commander) Cmder { return c.ACLSetUser(bg, "bob", "on", ">pw", "+@read") }, args: "acl setuser bob on >pw +@read", want: "OK", undo: []string{"acl deluser bob"}},
 		{name: "ACLSetUser/bad", call: func(c commander) Cmder { return c.ACLSetUser(bg, "ann", "sideways") }, args: "acl setuser ann sideways", want: errors.New("ERR Error in ACL SETUSER modifier 'sideways'")},

@@ -33,21 +33,25 @@ func adminCases() []commandCase {
 			s := list[len(list)-1] // the first one
 			return len(s.Args) > 1 && s.Duration >= 0 && s.Time.Unix() > 1_700_000_000 && isAddr(s.ClientAddr)
 		}},
-		{name: "SlowLogGet/old and new", call: func(c commander) Cmder { return c.SlowLogGet(bg, 2) }, args: "slowlog get 2", unfit: true,
+		{
+			name: "SlowLogGet/old and new", call: func(c commander) Cmder { return c.SlowLogGet(bg, 2) }, args: "slowlog get 2", unfit: true,
 			r2: "*2\r\n*4\r\n:1\r\n:1796047200\r\n:1500\r\n*2\r\n$3\r\nget\r\n$1\r\nk\r\n*8\r\n:2\r\n:1796047201\r\n:9\r\n*1\r\n$4\r\nping\r\n$3\r\na:1\r\n$2\r\nme\r\n:40\r\n+more\r\n",
 			want: []SlowLog{
 				{ID: 1, Time: time.Unix(1796047200, 0), Duration: 1500 * time.Microsecond, Args: []string{"get", "k"}},
 				{ID: 2, Time: time.Unix(1796047201, 0), Duration: 9 * time.Microsecond, Args: []string{"ping"}, ClientAddr: "a:1", ClientName: "me", CommandArgc: 40},
-			}},
+			},
+		},
 		{name: "SlowLogLen", setup: []string{"slowlog reset"}, call: func(c commander) Cmder { return c.SlowLogLen(bg) }, args: "slowlog len", want: int64(0)},
 		{name: "SlowLogReset", call: func(c commander) Cmder { return c.SlowLogReset(bg) }, args: "slowlog reset", want: "OK"},
 		{name: "Latency", setup: []string{"latency reset"}, call: func(c commander) Cmder { return c.Latency(bg) }, args: "latency latest", want: []Latency{}},
-		{name: "Latency/some", call: func(c commander) Cmder { return c.Latency(bg) }, args: "latency latest", unfit: true,
+		{
+			name: "Latency/some", call: func(c commander) Cmder { return c.Latency(bg) }, args: "latency latest", unfit: true,
 			r2: "*2\r\n*4\r\n$7\r\ncommand\r\n:1796047200\r\n:12\r\n:40\r\n*6\r\n$4\r\nfork\r\n:1796047201\r\n:1\r\n:2\r\n:3\r\n:4\r\n",
 			want: []Latency{
 				{"command", time.Unix(1796047200, 0), 12 * time.Millisecond, 40 * time.Millisecond},
 				{"fork", time.Unix(1796047201, 0), time.Millisecond, 2 * time.Millisecond},
-			}},
+			},
+		},
 		{name: "LatencyReset", setup: []string{"latency reset"}, call: func(c commander) Cmder { return c.LatencyReset(bg, "fork", "command") }, args: "latency reset fork command", want: "0"},
 		{name: "ModuleLoadex", call: func(c commander) Cmder {
 			return c.ModuleLoadex(bg, &ModuleLoadexConfig{Path: "/no", Conf: map[string]any{"m.b": 1, "m.a": "x"}, Args: []any{"y", 2}})
@@ -65,9 +69,11 @@ func adminCases() []commandCase {
 			return get != nil && get.ReadOnly && get.Arity == 2 && get.FirstKeyPos == 1 && slices.Contains(get.ACLFlags, "@read") &&
 				mset != nil && !mset.ReadOnly && mset.LastKeyPos == -1 && mset.StepCount == 2
 		}},
-		{name: "Command/old", call: func(c commander) Cmder { return c.Command(bg) }, args: "command", unfit: true,
+		{
+			name: "Command/old", call: func(c commander) Cmder { return c.Command(bg) }, args: "command", unfit: true,
 			r2:   "*2\r\n*-1\r\n*6\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n",
-			want: map[string]*CommandInfo{"get": {Name: "get", Arity: 2, Flags: []string{"readonly", "fast"}, FirstKeyPos: 1, LastKeyPos: 1, StepCount: 1, ReadOnly: true}}},
+			want: map[string]*CommandInfo{"get": {Name: "get", Arity: 2, Flags: []string{"readonly", "fast"}, FirstKeyPos: 1, LastKeyPos: 1, StepCount: 1, ReadOnly: true}},
+		},
 		{name: "CommandList", call: func(c commander) Cmder { return c.CommandList(bg, nil) }, args: "command list", want: func(v any) bool { list, _ := v.([]string); return slices.Contains(list, "get") }},
 		{name: "CommandList/module", call: func(c commander) Cmder { return c.CommandList(bg, &FilterBy{Module: "m", ACLCat: "x", Pattern: "y"}) }, args: "command list filterby module m", want: []string{}},
 		{name: "CommandList/category", call: func(c commander) Cmder { return c.CommandList(bg, &FilterBy{ACLCat: "hash"}) }, args: "command list filterby aclcat hash", want: func(v any) bool {
@@ -179,6 +185,19 @@ func TestRawRepliesOnServers(t *testing.T) {
 				t.Errorf("a pipeline: got %q, %q, %v", &out, raw.Val(), bad.Err())
 			}
 		})
+	}
+}
+
+// What the server answered to an attempt before the last one is not written.
+func TestRawReplyOfAnEarlierAttempt(t *testing.T) {
+	c := cmdable(func(_ context.Context, cmd Cmder) error {
+		feed(cmd, "-LOADING x\r\n")
+		cmd.SetErr(&CommandError{Command: "get", Delivery: MaybeSent, Err: io.EOF})
+		return cmd.Err()
+	})
+	var out bytes.Buffer
+	if cmd := c.DoRawWriteTo(bg, &out, "get", "k"); !errors.Is(cmd.Err(), io.EOF) || out.Len() > 0 {
+		t.Errorf("got %v, and %q was written", cmd.Err(), &out)
 	}
 }
 

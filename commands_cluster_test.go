@@ -35,13 +35,17 @@ func clusterCases() []commandCase {
 			list, _ := v.([]ClusterSlot)
 			return len(list) == 2 && list[0].End-list[0].Start == 8191 && isID(list[0].Nodes[0].ID) && isAddr(list[1].Nodes[0].Addr)
 		}},
-		{name: "ClusterSlots/old", call: func(c commander) Cmder { return c.ClusterSlots(bg) }, args: "cluster slots",
+		{
+			name: "ClusterSlots/old", call: func(c commander) Cmder { return c.ClusterSlots(bg) }, args: "cluster slots",
 			unfit: true, r2: "*1\r\n*4\r\n:0\r\n:9\r\n*2\r\n$-1\r\n:6379\r\n*3\r\n$3\r\n::1\r\n:6380\r\n$2\r\nid\r\n",
-			want: []ClusterSlot{{Start: 0, End: 9, Nodes: []ClusterNode{{Addr: ":6379"}, {Addr: "[::1]:6380", ID: "id"}}}}},
-		{name: "ClusterSlots/metadata", call: func(c commander) Cmder { return c.ClusterSlots(bg) }, args: "cluster slots",
+			want: []ClusterSlot{{Start: 0, End: 9, Nodes: []ClusterNode{{Addr: ":6379"}, {Addr: "[::1]:6380", ID: "id"}}}},
+		},
+		{
+			name: "ClusterSlots/metadata", call: func(c commander) Cmder { return c.ClusterSlots(bg) }, args: "cluster slots",
 			unfit: true, r2: "*1\r\n*3\r\n:0\r\n:9\r\n*4\r\n$1\r\na\r\n:1\r\n$2\r\nid\r\n*2\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n",
 			r3:   "*1\r\n*3\r\n:0\r\n:9\r\n*5\r\n$1\r\na\r\n:1\r\n$2\r\nid\r\n%1\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n$4\r\nmore\r\n",
-			want: []ClusterSlot{{End: 9, Nodes: []ClusterNode{{Addr: "a:1", ID: "id", NetworkingMetadata: map[string]string{"ip": "127.0.0.1"}}}}}},
+			want: []ClusterSlot{{End: 9, Nodes: []ClusterNode{{Addr: "a:1", ID: "id", NetworkingMetadata: map[string]string{"ip": "127.0.0.1"}}}}},
+		},
 		{name: "ClusterShards", call: func(c commander) Cmder { return c.ClusterShards(bg) }, args: "cluster shards", want: func(v any) bool {
 			list, _ := v.([]ClusterShard)
 			if len(list) != 2 || len(list[0].Slots) != 1 || len(list[0].Nodes) != 1 {

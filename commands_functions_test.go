@@ -143,21 +143,25 @@ func functionCases() []commandCase {
 		{name: "FunctionList", call: func(c commander) Cmder {
 			return c.FunctionList(bg, FunctionListQuery{LibraryNamePattern: "l*", WithCode: true})
 		}, args: "function list libraryname l* withcode", want: []Library{}},
-		{name: "FunctionList/some", call: func(c commander) Cmder { return c.FunctionList(bg, FunctionListQuery{}) }, args: "function list", unfit: true,
+		{
+			name: "FunctionList/some", call: func(c commander) Cmder { return c.FunctionList(bg, FunctionListQuery{}) }, args: "function list", unfit: true,
 			r2:   "*1\r\n*6\r\n$12\r\nlibrary_name\r\n$1\r\nl\r\n$6\r\nengine\r\n$3\r\nLUA\r\n$9\r\nfunctions\r\n*1\r\n*6\r\n$4\r\nname\r\n$1\r\nf\r\n$11\r\ndescription\r\n$-1\r\n$5\r\nflags\r\n*1\r\n+no-writes\r\n",
 			r3:   "*1\r\n%3\r\n$12\r\nlibrary_name\r\n$1\r\nl\r\n$6\r\nengine\r\n$3\r\nLUA\r\n$9\r\nfunctions\r\n*1\r\n%3\r\n$4\r\nname\r\n$1\r\nf\r\n$11\r\ndescription\r\n_\r\n$5\r\nflags\r\n~1\r\n+no-writes\r\n",
-			want: []Library{{Name: "l", Engine: "LUA", Functions: []Function{{Name: "f", Flags: []string{"no-writes"}}}}}},
+			want: []Library{{Name: "l", Engine: "LUA", Functions: []Function{{Name: "f", Flags: []string{"no-writes"}}}}},
+		},
 		{name: "FunctionStats", call: func(c commander) Cmder { return c.FunctionStats(bg) }, args: "function stats", want: func(v any) bool {
 			s, ok := v.(FunctionStats)
 			return ok && !s.Running() && cmp.Equal(s.Engines, []Engine{{Language: "LUA"}})
 		}},
-		{name: "FunctionStats/all", call: func(c commander) Cmder { return c.FunctionStats(bg) }, args: "function stats", unfit: true,
+		{
+			name: "FunctionStats/all", call: func(c commander) Cmder { return c.FunctionStats(bg) }, args: "function stats", unfit: true,
 			r2: "*4\r\n$7\r\nengines\r\n*0\r\n$19\r\nall_running_scripts\r\n*1\r\n*6\r\n$4\r\nname\r\n$1\r\nf\r\n$7\r\ncommand\r\n*1\r\n$5\r\nfcall\r\n$11\r\nduration_ms\r\n:12\r\n",
 			want: func(v any) bool {
 				s, ok := v.(FunctionStats)
 				first, _ := s.RunningScript()
 				want := RunningScript{"f", []string{"fcall"}, 12 * time.Millisecond}
 				return ok && s.Running() && cmp.Equal(first, want) && cmp.Equal(s.AllRunningScripts(), []RunningScript{want})
-			}},
+			},
+		},
 	}
 }

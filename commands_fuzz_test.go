@@ -58,5 +58,12 @@ func FuzzReplies(f *testing.F) {
 			feed(cmd, string(frame))
 			_ = cmd.String()
 		}
+		for _, cmd := range []Cmder{ // of no method of all clients
+			NewHotKeysCmd(bg, "x"), NewUintCmd(bg, "x"), NewUintSliceCmd(bg, "x"), NewStringSliceSliceCmd(bg, "x"),
+			NewMapStringInterfaceSliceCmd(bg, "x"), NewMapStringStringSliceCmd(bg, "x"),
+		} {
+			feed(cmd, string(frame))
+			_ = cmd.String()
+		}
 	})
 }
