@@ -41,6 +41,12 @@ const (
 	EventDropped EventKind = "dropped"
 	// EventLookups: lookups fail or are late, or are well again; Detail says how.
 	EventLookups EventKind = "lookups"
+	// EventSlots: slots of a cluster have moved; Detail says which and where.
+	EventSlots EventKind = "slots"
+	// EventPromoted: a replica became the primary of its shard.
+	EventPromoted EventKind = "promoted"
+	// EventKilled: a node of a cluster ended without notice.
+	EventKilled EventKind = "killed"
 	// EventChaos: a step of Chaos began or failed; Detail says which.
 	EventChaos EventKind = "chaos"
 )
@@ -55,7 +61,7 @@ type Event struct {
 	Proxy       int    // index, or -1 for all proxies
 	Connections int    // told, closed or cut
 	InFlight    int    // commands without a reply at the moment of closing or cutting
-	Detail      string // of EventFault, EventLookups and EventChaos
+	Detail      string // of EventFault, EventLookups, EventChaos and EventSlots, and of a cluster's EventNotice
 }
 
 // String is the event in one line, without its time.
@@ -71,12 +77,15 @@ func (e Event) String() string {
 	switch e.Kind {
 	case EventNotice:
 		fmt.Fprintf(&b, " connections=%d", e.Connections)
-	case EventProxyClosed, EventCut:
+		if e.Detail != "" {
+			fmt.Fprintf(&b, " %s", e.Detail)
+		}
+	case EventProxyClosed, EventCut, EventKilled:
 		fmt.Fprintf(&b, " connections=%d in-flight=%d", e.Connections, e.InFlight)
-	case EventFault, EventLookups, EventChaos:
+	case EventFault, EventLookups, EventChaos, EventSlots:
 		fmt.Fprintf(&b, " %s", e.Detail)
 	case EventStallBegin, EventStallEnd, EventProxyOpened, EventTakeOver, EventResolved, EventServiceBack,
-		EventDemoted, EventJoined, EventDropped:
+		EventDemoted, EventJoined, EventDropped, EventPromoted:
 	}
 	return b.String()
 }

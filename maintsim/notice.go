@@ -20,6 +20,12 @@ const (
 	FailedOver  Notice = "FAILED_OVER"
 )
 
+// The notices of a cluster.
+const (
+	SMigrating Notice = "SMIGRATING"
+	SMigrated  Notice = "SMIGRATED"
+)
+
 // closing returns the notice that ends the window n opens.
 func (n Notice) closing() Notice {
 	switch n {
@@ -27,7 +33,9 @@ func (n Notice) closing() Notice {
 		return Migrated
 	case FailingOver:
 		return FailedOver
-	case Moving, Migrated, FailedOver:
+	case SMigrating:
+		return SMigrated
+	case Moving, Migrated, FailedOver, SMigrated:
 	}
 	return ""
 }

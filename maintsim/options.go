@@ -91,6 +91,12 @@ type options struct {
 
 	fault    Fault // of the target
 	faultFor time.Duration
+
+	// Of clusters only.
+	window      time.Duration // wire time
+	atomic      bool
+	removal     bool
+	unannounced bool
 }
 
 // nullForm is why a MOVING carries no endpoint for anybody.
@@ -270,3 +276,19 @@ func WithTargetFault(f Fault, d time.Duration) Option {
 func removeWindow(windows []*window, w *window) []*window {
 	return slices.DeleteFunc(windows, func(x *window) bool { return x == w })
 }
+
+// WithWindow sets how long slots take to move, in wire time; zero means no longer than
+// they need.
+func WithWindow(d time.Duration) Option { return func(o *options) { o.window = max(d, 0) } }
+
+// WithAtomic moves the slots of a migration as a whole, at the end of its window: no
+// command is answered with ASK or TRYAGAIN. A real server must know CLUSTER
+// MIGRATESLOTS.
+func WithAtomic() Option { return func(o *options) { o.atomic = true } }
+
+// WithRemoval makes shards that own nothing after a migration leave the cluster, and
+// close their connections after the grace time.
+func WithRemoval() Option { return func(o *options) { o.removal = true } }
+
+// WithUnannounced does what is to be done to a cluster without telling anybody.
+func WithUnannounced() Option { return func(o *options) { o.unannounced = true } }

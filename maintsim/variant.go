@@ -50,6 +50,16 @@ func Variants() []Variant {
 	}
 }
 
+// Variants of what a cluster announces, beside VariantSeqText, VariantSimpleName,
+// VariantSimpleText and VariantExtra.
+const (
+	// VariantSlotElements sends each range of SMIGRATING as an element of its own.
+	VariantSlotElements Variant = "slot-elements"
+	// VariantPairs leaves the source out of SMIGRATED, as older drafts had it. Clients
+	// need not understand that.
+	VariantPairs Variant = "pairs"
+)
+
 // form is how a notice is encoded: the variants of it.
 type form []Variant
 
@@ -138,7 +148,7 @@ func Malformed(n Notice) []string {
 			appendBulk(number(3), "soon"),
 			appendBulk(appendArrayLen(number(4), 0), "[]"),
 		)
-	case Migrated, FailedOver:
+	case Migrated, FailedOver, SMigrating, SMigrated:
 	}
 	out := make([]string, len(frames))
 	for i, f := range frames {
