@@ -120,7 +120,9 @@ func (s *Sim) closeLocked(w *window, done *completion, o options) (told int) {
 	if done == nil {
 		return 0
 	}
-	s.mu.retained = done
+	if done.notice != SMigrated {
+		s.mu.retained = done
+	}
 	in, _ := s.pickLocked(s.listenersLocked(), o.closingsTo)
 	now := time.Now()
 	var b []byte

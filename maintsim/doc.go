@@ -46,6 +46,27 @@
 //   - [Sim.MaintenanceMode]: MIGRATING and MIGRATED are announced, the end of the
 //     proxy is not.
 //
+// # Clusters
+//
+// A [Cluster] ([NewCluster], [StartCluster]) is a proxy for each node of a cluster. By
+// default the nodes share an embedded server, and the proxies decide who serves a slot:
+// they answer CLUSTER, MOVED, ASK, TRYAGAIN and CROSSSLOT, and each lists its own keys
+// only. [ClusterConfig] has replicas, spare shards that the cluster doesn't know of yet,
+// names, and a NAT.
+//
+//   - [Cluster.Migrate], [Cluster.MigrateSlots]: SMIGRATING, lead time, slots move key
+//     by key or as a whole ([WithAtomic]) within [WithWindow], SMIGRATED with one
+//     triplet for each move, both to every connection of every node. Overlapping ones
+//     are cascades. [WithRemoval] makes a source leave that has nothing any more.
+//   - [Cluster.AddShard], [Cluster.RemoveShard], [Cluster.Reshard]: sequences of these.
+//   - [Cluster.Failover]: a replica and its primary change places.
+//   - [Cluster.Kill], [Cluster.Restart], [Cluster.Cut]: nobody announces these.
+//   - [WithUnannounced] does one of the former without notices, and
+//     [Config.Unsupported] makes an open-source cluster of it, which has none.
+//
+// Options that change the form, number and delivery of notices hold for these, too.
+// [VariantSlotElements] and [VariantPairs] are further forms of them.
+//
 // # Notices that are not as they should be
 //
 //   - Form: [WithVariant] sends a notice in another form that is seen in the wild,

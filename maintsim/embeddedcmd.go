@@ -51,8 +51,15 @@ func (s *session) appendHello(b []byte, proto int32) []byte {
 	b = appendBulk(appendBulk(b, "version"), s.sim.reportedVersion(embeddedVersion))
 	b = appendInt(appendBulk(b, "proto"), int64(proto))
 	b = appendInt(appendBulk(b, "id"), s.id)
-	b = appendBulk(appendBulk(b, "mode"), "standalone")
-	b = appendBulk(appendBulk(b, "role"), "master")
+	mode, role := "standalone", "master"
+	if c := s.sim.routes(); c != nil {
+		mode = "cluster"
+		if !c.isPrimary(s.proxy.index) {
+			role = "replica"
+		}
+	}
+	b = appendBulk(appendBulk(b, "mode"), mode)
+	b = appendBulk(appendBulk(b, "role"), role)
 	return appendArrayLen(appendBulk(b, "modules"), 0)
 }
 
@@ -159,17 +166,19 @@ func (s *session) answerList(args []string) {
 		return
 	}
 	var b strings.Builder
-	for _, c := range s.sim.sessions(want) {
+	for _, c := range s.fellows(want) {
 		b.WriteString(s.sim.describe(c))
 	}
 	s.reply(appendText(nil, b.String(), s.proto.Load()))
 }
 
-// sessions returns the open sessions match accepts, by id.
-func (s *Sim) sessions(match func(*session) bool) []*session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessionsLocked(match)
+// fellows returns the open sessions of s's server that match accepts, by id.
+func (s *session) fellows(match func(*session) bool) []*session {
+	s.sim.mu.Lock()
+	defer s.sim.mu.Unlock()
+	return s.sim.sessionsLocked(func(c *session) bool {
+		return (s.sim.cluster == nil || c.proxy == s.proxy) && match(c)
+	})
 }
 
 // describe is c's line of CLIENT LIST.
@@ -225,7 +234,7 @@ func (s *session) answerKill(args []string) {
 			return
 		}
 	}
-	victims := s.sim.sessions(func(c *session) bool {
+	victims := s.fellows(func(c *session) bool {
 		if skipMe && c == s {
 			return false
 		}
@@ -258,7 +267,7 @@ func (s *session) answerUnblock(args []string) {
 		s.reply(appendError(nil, "ERR value is not an integer or out of range"))
 		return
 	}
-	for _, c := range s.sim.sessions(func(c *session) bool { return c.id == id && c != s }) {
+	for _, c := range s.fellows(func(c *session) bool { return c.id == id && c != s }) {
 		if c.unblock(how) {
 			s.reply(appendInt(nil, 1))
 			return
@@ -278,11 +287,19 @@ func appendRole(b []byte) []byte {
 // appendInfo appends the reply to INFO with the sections asked for.
 func (s *session) appendInfo(b []byte, want []string) []byte {
 	st := s.sim.Stats()
+	mode, role, enabled := "standalone", "master", 0
+	if c := s.sim.routes(); c != nil {
+		mode, enabled = "cluster", 1
+		if !c.isPrimary(s.proxy.index) {
+			role = "slave"
+		}
+	}
 	sections := []struct{ name, body string }{
-		{"server", fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\ntcp_port:%d\r\n", s.sim.reportedVersion(embeddedVersion), s.proxy.port)},
+		{"server", fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:%s\r\ntcp_port:%d\r\n", s.sim.reportedVersion(embeddedVersion), mode, s.proxy.port)},
 		{"clients", fmt.Sprintf("# Clients\r\nconnected_clients:%d\r\n", st.Open())},
 		{"stats", fmt.Sprintf("# Stats\r\ntotal_commands_processed:%d\r\n", st.Commands)},
-		{"replication", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
+		{"replication", "# Replication\r\nrole:" + role + "\r\nconnected_slaves:0\r\n"},
+		{"cluster", fmt.Sprintf("# Cluster\r\ncluster_enabled:%d\r\n", enabled)},
 	}
 	var out []string
 	for _, sec := range sections {

@@ -141,8 +141,13 @@ func (e *Engine) dial(ctx context.Context) (duplex, error) {
 	if e.embedded != nil {
 		return e.embedded.dial()
 	}
+	return dialServer(ctx, e.addr)
+}
+
+// dialServer connects to a real server.
+func dialServer(ctx context.Context, addr string) (duplex, error) {
 	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", e.addr)
+	c, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("maintsim: backend: %w", err)
 	}

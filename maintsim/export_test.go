@@ -14,3 +14,6 @@ func (s *Sim) Sessions() int {
 	}
 	return n
 }
+
+// Blocked is the number of sessions that wait in a blocking command.
+func (s *Sim) Blocked() int { return len(s.blocked()) }

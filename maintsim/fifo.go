@@ -15,6 +15,7 @@ type entry struct {
 	rewrite func(out, reply []byte) []byte
 
 	array bool // of entryBlocking: its null is that of an array
+	slot  int  // of entryBlocking at a cluster's node: that of its first key
 }
 
 type entryKind uint8

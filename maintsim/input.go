@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/baton-go/redis/internal/cluster"
 )
 
 var errPending = errors.New("maintsim: too much is waiting behind a blocking command")
@@ -22,6 +24,8 @@ type input struct {
 	quiet    bool // CLIENT REPLY OFF
 	skip     bool // CLIENT REPLY SKIP: the next command isn't answered
 	subs     [3]map[string]struct{}
+
+	cluster clusterInput
 }
 
 func (r *input) makeRoom()    { r.buf = makeRoom(r.buf) }
@@ -55,7 +59,7 @@ func (s *session) takeCommands() error {
 		pos, start, plain int
 		bad               error
 	)
-	faulty := s.proxy.has() != FaultNone
+	watchful := s.proxy.has() != FaultNone || s.sim.routes() != nil // no command is plain
 	for !held {
 		n, name, err := nextRequest(r.buf[pos:])
 		if err != nil {
@@ -65,7 +69,7 @@ func (s *session) takeCommands() error {
 		if n == 0 {
 			break
 		}
-		if name != nil && !faulty && !r.quiet && !r.skip {
+		if name != nil && !watchful && !r.quiet && !r.skip {
 			if v := verbOf(name); v == verbPlain {
 				plain++
 				pos += n
@@ -133,6 +137,7 @@ func (s *session) forward(held bool) {
 	s.mu.Unlock()
 	s.sim.commands.Add(sent)
 	s.sim.answered.Add(local)
+	s.proxy.commands.Add(sent + local)
 	if idle {
 		// Nobody else answers what the proxy answers before anything of this
 		// batch reached the server.
@@ -162,8 +167,19 @@ func (s *session) rule(name, frame []byte) ruling {
 	}
 	rule, faulty := s.ruleFault(s.proxy.has(), name, frame)
 	s.in.served = s.in.served || !faulty
-	if v := verbOf(name); !faulty && v != verbPlain {
+	v := verbOf(name)
+	elsewhere := false
+	if c := s.sim.routes(); c != nil && !faulty {
+		var r ruling
+		if r, elsewhere = s.ruleCluster(c, v, frame); elsewhere {
+			rule = r
+		}
+	}
+	if !faulty && !elsewhere && v != verbPlain {
 		rule = s.ruleVerb(v, requestArgs(frame))
+	}
+	if rule.entry.kind == entryBlocking && len(r.cluster.keys) > 0 {
+		rule.entry.slot = int(cluster.Slot(r.cluster.keys[0]))
 	}
 	if rule.silent {
 		return rule

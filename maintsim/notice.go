@@ -85,6 +85,37 @@ func appendClosing(b []byte, n Notice, seq int64, shards []string, f form) []byt
 	return f.appendEnd(f.appendShards(b, shards))
 }
 
+// A triplet is slots that went from one address to another.
+type triplet struct{ from, to, slots string }
+
+// appendSMigrating appends a SMIGRATING push.
+func appendSMigrating(b []byte, seq int64, slots []SlotRange, f form) []byte {
+	if !f.has(VariantSlotElements) {
+		b = f.appendHead(b, SMigrating, seq, 1)
+		return f.appendEnd(f.appendText(b, slotsText(slots)))
+	}
+	b = f.appendHead(b, SMigrating, seq, len(slots))
+	for _, r := range slots {
+		b = f.appendText(b, r.String())
+	}
+	return f.appendEnd(b)
+}
+
+// appendSMigrated appends a SMIGRATED push.
+func appendSMigrated(b []byte, seq int64, moves []triplet, f form) []byte {
+	b = f.appendHead(b, SMigrated, seq, 1)
+	b = appendArrayLen(b, len(moves))
+	for _, m := range moves {
+		if f.has(VariantPairs) {
+			b = appendArrayLen(b, 2)
+		} else {
+			b = f.appendText(appendArrayLen(b, 3), m.from)
+		}
+		b = f.appendText(f.appendText(b, m.to), m.slots)
+	}
+	return f.appendEnd(b)
+}
+
 // only returns the variants of f that are in want, too.
 func (f form) only(want form) form {
 	var out form
@@ -113,8 +144,9 @@ type window struct {
 	end    time.Time // of the grace or lead time
 	shards []string  // not of MOVING
 	form   form
-	twice  bool // every frame is sent twice
-	nobody bool // the opening is lost for late-comers, too
+	twice  bool        // every frame is sent twice
+	nobody bool        // the opening is lost for late-comers, too
+	slots  []SlotRange // of SMIGRATING
 
 	// untold are the connections that were there when the window opened and
 	// weren't told. Guarded by Sim.mu.
@@ -139,9 +171,12 @@ func (w *window) concerns(p *proxy, gen int) bool {
 func (w *window) appendTo(b []byte, maint string, now time.Time, unit time.Duration) []byte {
 	left := wireSeconds(w.end.Sub(now), unit)
 	start := len(b)
-	if w.notice == Moving {
+	switch w.notice {
+	case Moving:
 		b = appendMoving(b, w.seq, left, w.endpoint(maint), w.form)
-	} else {
+	case SMigrating:
+		b = appendSMigrating(b, w.seq, w.slots, w.form)
+	default:
 		b = appendOpening(b, w.notice, w.seq, max(left, 0), w.shards, w.form)
 	}
 	return w.repeated(b, start)
@@ -180,18 +215,23 @@ func wireSeconds(d, unit time.Duration) int64 {
 	return int64(math.Round(float64(d) / float64(unit)))
 }
 
-// A completion is the closing notice that is kept for connections to come.
+// A completion is a closing notice. All but SMIGRATED are kept for connections to come.
 type completion struct {
 	notice Notice
 	seq    int64
 	shards []string
 	form   form
 	twice  bool
+	moves  []triplet // of SMIGRATED
 }
 
 func (c *completion) appendTo(b []byte) []byte {
 	start := len(b)
-	b = appendClosing(b, c.notice, c.seq, c.shards, c.form)
+	if c.notice == SMigrated {
+		b = appendSMigrated(b, c.seq, c.moves, c.form)
+	} else {
+		b = appendClosing(b, c.notice, c.seq, c.shards, c.form)
+	}
 	if c.twice {
 		b = append(b, b[start:]...)
 	}

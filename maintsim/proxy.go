@@ -22,6 +22,11 @@ type proxy struct {
 
 	fault atomic.Pointer[faultState] // nil: none; written with Sim.mu held
 
+	// Of a cluster's node only.
+	upstream                            string // address of the real server behind it; empty: the embedded one
+	commands                            atomic.Uint64
+	moved, asked, tryAgain, clusterDown atomic.Uint64
+
 	// Guarded by Sim.mu.
 	ln       net.Listener // nil: it refuses, or is unreachable
 	gen      int          // of connections accepted now; grows when a new node takes over
@@ -206,8 +211,19 @@ func (s *Sim) admit(p *proxy, ln net.Listener, conn *net.TCPConn) {
 	s.wg.Go(c.run)
 }
 
+// dialBackend connects to the server behind p, for one client.
+func (s *Sim) dialBackend(ctx context.Context, p *proxy) (duplex, error) {
+	if p.upstream != "" {
+		return dialServer(ctx, p.upstream)
+	}
+	return s.engine.dial(ctx)
+}
+
 // remove forgets a session that is over.
 func (s *Sim) remove(c *session) {
+	if s.cluster != nil {
+		s.cluster.channels.drop(c)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(c.proxy.sessions, c)

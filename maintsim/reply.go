@@ -175,6 +175,7 @@ const (
 	renewNot     renewal = iota
 	renewTimeout         // CLIENT UNBLOCK: as if the time were over
 	renewError           // CLIENT UNBLOCK ERROR
+	renewRefused         // its slot, or the primary's place, is another's now
 	renewReset           // RESET
 )
 
@@ -182,14 +183,19 @@ const (
 // reports whether it did. The embedded server can't, but it drops a blocked
 // command when its connection closes. Nothing else was forwarded meanwhile, so
 // either the command is answered, or it had no effect.
-func (s *session) unblock(how renewal) bool {
+func (s *session) unblock(how renewal) bool { return s.unblockSaying(how, "") }
+
+// unblockError is unblock with an error of one's own.
+func (s *session) unblockError(text string) bool { return s.unblockSaying(renewRefused, text) }
+
+func (s *session) unblockSaying(how renewal, text string) bool {
 	s.mu.Lock()
 	if s.mu.how != endNot || s.mu.renew != renewNot || s.mu.fifo.empty() || s.mu.fifo.head().kind != entryBlocking {
 		s.mu.Unlock()
 		return false
 	}
 	done := make(chan bool, 1)
-	s.mu.renew, s.mu.renewed = how, done
+	s.mu.renew, s.mu.renewed, s.mu.renewText = how, done, text
 	backend := s.mu.backend
 	s.mu.Unlock()
 	_ = backend.CloseWrite()
@@ -238,6 +244,8 @@ func (s *session) renewBackend() duplex {
 		case how == renewReset:
 			s.mu.out = appendSimple(s.mu.out, "RESET")
 			s.mu.authed, s.mu.monitor, s.mu.db, s.mu.name = false, false, "", ""
+		case how == renewRefused:
+			s.mu.out = appendError(s.mu.out, s.mu.renewText)
 		case how == renewError:
 			s.mu.out = appendError(s.mu.out, "UNBLOCKED client unblocked via CLIENT UNBLOCK")
 		case s.mu.fifo.head().array && proto != 3:
@@ -255,4 +263,21 @@ func (s *session) renewBackend() duplex {
 	s.unholdLocked()
 	notify(s.wake)
 	return next
+}
+
+// blockedSlot is the slot of the blocking command the session waits in, or -1.
+func (s *session) blockedSlot() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.how != endNot || s.mu.fifo.empty() || s.mu.fifo.head().kind != entryBlocking {
+		return -1
+	}
+	return s.mu.fifo.head().slot
+}
+
+// blocked are the sessions that wait in a blocking command.
+func (s *Sim) blocked() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessionsLocked(func(c *session) bool { return c.blockedSlot() >= 0 })
 }

@@ -208,3 +208,13 @@ func (s *Sim) laterLocked(d time.Duration, f func()) {
 		}
 	})
 }
+
+// bound returns a context that ends with ctx, or when the simulator is closed.
+func (s *Sim) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

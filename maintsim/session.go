@@ -58,6 +58,7 @@ type session struct {
 		missedIn   int
 		held       bool // no command may be forwarded: a blocking one is out
 		renew      renewal
+		renewText  string
 		renewed    chan bool // answers the renewal; of capacity 1
 
 		authed     bool
@@ -122,7 +123,7 @@ func (s *session) handshake() error {
 			return err
 		}
 	}
-	backend, err := s.sim.engine.dial(ctx)
+	backend, err := s.sim.dialBackend(ctx, s.proxy)
 	if err != nil {
 		return err
 	}

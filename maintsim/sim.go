@@ -30,6 +30,7 @@ type Sim struct {
 	engine  *Engine  // immutable
 	proxies []*proxy // immutable; what they hold is guarded by mu
 	port    int      // immutable
+	cluster *Cluster // immutable; nil for a database
 
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
@@ -74,6 +75,25 @@ func New(cfg Config) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := newSim(cfg)
+	if s.engine, err = cfg.Backend.start(s.ctx, cfg); err != nil {
+		s.cancel()
+		return nil, err
+	}
+	lns, err := s.listen()
+	if err != nil {
+		s.cancel()
+		return nil, errors.Join(err, s.engine.close())
+	}
+	for i, ln := range lns {
+		s.serve(s.proxies[i], ln, nil)
+	}
+	return s, nil
+}
+
+// newSim makes a simulator that has neither a server nor proxies yet. cfg has its
+// defaults.
+func newSim(cfg Config) *Sim {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sim{cfg: cfg, ctx: ctx, cancel: cancel, moves: make(chan struct{}, 1)}
 	if cfg.Unsupported {
@@ -84,26 +104,24 @@ func New(cfg Config) (*Sim, error) {
 	s.mu.notices = make(map[Notice]uint64)
 	s.mu.rng = rand.New(rand.NewPCG(cfg.Seed, 0))
 	s.SetWrites(cfg.Writes)
-	if s.engine, err = cfg.Backend.start(ctx, cfg); err != nil {
-		cancel()
-		return nil, err
-	}
-	lns, err := listenAll(ctx, cfg.Hosts, cfg.Port, cfg.OwnPorts)
+	return s
+}
+
+// listen makes the proxies, which don't accept yet, and returns their listeners.
+func (s *Sim) listen() ([]net.Listener, error) {
+	lns, err := listenAll(s.ctx, s.cfg.Hosts, s.cfg.Port, s.cfg.OwnPorts)
 	if err != nil {
-		cancel()
-		return nil, errors.Join(err, s.engine.close())
+		return nil, err
 	}
 	s.port = lns[0].Addr().(*net.TCPAddr).Port
 	for i, ln := range lns {
-		p := newProxy(i, cfg.Hosts[i], ln.Addr().(*net.TCPAddr).Port)
-		s.proxies = append(s.proxies, p)
-		s.serve(p, ln, nil)
+		s.proxies = append(s.proxies, newProxy(i, s.cfg.Hosts[i], ln.Addr().(*net.TCPAddr).Port))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.members = slices.Clone(s.proxies[:cfg.Records])
+	s.mu.members = slices.Clone(s.proxies[:s.cfg.Records])
 	s.mu.resolved = slices.Clone(s.mu.members)
-	return s, nil
+	return lns, nil
 }
 
 // TB is what [Start] needs of a test or benchmark.
