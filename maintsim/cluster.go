@@ -66,6 +66,9 @@ func NewCluster(cfg ClusterConfig) (*Cluster, error) {
 // start starts the servers, and serves from the listeners of nodes that are part of the
 // cluster. The others are closed.
 func (c *Cluster) start(lns []net.Listener) (err error) {
+	if c.cfg.Backend.kind == backendProgram {
+		return c.startReal(lns)
+	}
 	if c.sim.engine, err = c.cfg.Backend.start(c.sim.ctx, c.cfg.Config); err != nil {
 		return err
 	}

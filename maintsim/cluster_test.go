@@ -311,9 +311,9 @@ type clusterLoad struct {
 	acked  [32]atomic.Int64
 }
 
-func startLoad(t *testing.T, sim *maintsim.Cluster) *clusterLoad {
+func startLoad(t *testing.T, sim *maintsim.Cluster, password string) *clusterLoad {
 	t.Helper()
-	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: sim.Addrs(), Dialer: sim.DialContext})
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: sim.Addrs(), Dialer: sim.DialContext, Password: password})
 	t.Cleanup(func() { _ = c.Close() })
 	l := &clusterLoad{t: t, c: c, stop: make(chan struct{})}
 	for w := range 8 {
@@ -417,7 +417,7 @@ func TestClusterClientSurvives(t *testing.T) {
 			cfg := quickCluster()
 			cfg.Replicas = 1
 			sim := maintsim.StartCluster(t, cfg)
-			l := startLoad(t, sim)
+			l := startLoad(t, sim, "")
 			ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 			defer cancel()
 			if err := run(ctx, sim); err != nil {

@@ -55,6 +55,12 @@ func (s *session) takeCommands() error {
 		return nil
 	}
 	r.pieces, r.entries = r.pieces[:0], r.entries[:0]
+	if s.raw.Load() {
+		r.pieces = append(r.pieces, r.buf)
+		s.forward(false)
+		r.buf = r.buf[:0]
+		return nil
+	}
 	var (
 		pos, start, plain int
 		bad               error
@@ -269,9 +275,26 @@ func (s *session) ruleVerb(v verb, args []string) ruling {
 		if embedded {
 			return local(func() { s.reply(s.appendInfo(nil, args[1:])) })
 		}
+	case verbCluster:
+		// Between nodes, to move slots as a whole.
+		if len(args) > 1 && strings.EqualFold(args[1], "SYNCSLOTS") {
+			return s.ruleRaw()
+		}
+	case verbSync:
+		return s.ruleRaw()
 	case verbPlain:
 	}
 	return pass
+}
+
+// ruleRaw makes the session pass on whatever comes: the servers of a cluster talk to each
+// other through the proxies, and not in commands and replies.
+func (s *session) ruleRaw() ruling {
+	if s.proxy.upstream == "" {
+		return ruling{entry: entry{n: 1}}
+	}
+	s.raw.Store(true)
+	return ruling{silent: true}
 }
 
 // ruleSubscribe counts how many confirmations a command gets.

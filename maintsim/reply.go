@@ -13,6 +13,12 @@ func (s *session) deliver(b []byte) (used int, err error) {
 		s.mu.Unlock()
 		return len(b), nil
 	}
+	if s.raw.Load() {
+		s.mu.out = append(s.mu.out, b...)
+		s.mu.Unlock()
+		notify(s.wake)
+		return len(b), nil
+	}
 	// Nulls of arrays are those of RESP2 in the embedded server's RESP3, too.
 	fixNulls := s.sim.engine.Embedded() && s.proto.Load() == 3
 	pos, start := 0, 0 // b[start:pos] is passed on as it is
@@ -23,6 +29,9 @@ func (s *session) deliver(b []byte) (used int, err error) {
 			break
 		}
 		frame := b[pos : pos+n]
+		if frame[0] == '-' && s.proxy.upstream != "" {
+			s.proxy.countError(string(frame[1:]))
+		}
 		if s.outOfBandLocked(frame) {
 			pos += n
 			continue

@@ -102,6 +102,7 @@ const (
 	verbBlocking      // may wait in the server
 	verbBlockingArray // the same; its null is that of an array
 	verbClient
+	verbCluster
 	verbEndTx // EXEC, DISCARD
 	verbHello
 	verbInfo
@@ -114,6 +115,7 @@ const (
 	verbSelect
 	verbStream // XREAD, XREADGROUP: blocking if they say so
 	verbSubscribe
+	verbSync // a replica begins to follow; what comes then are no commands
 	verbUnsubscribe
 )
 
@@ -140,6 +142,8 @@ func verbOf(name []byte) verb {
 		return verbBlockingArray
 	case "CLIENT":
 		return verbClient
+	case "CLUSTER":
+		return verbCluster
 	case "DISCARD", "EXEC":
 		return verbEndTx
 	case "HELLO":
@@ -164,6 +168,8 @@ func verbOf(name []byte) verb {
 		return verbStream
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE":
 		return verbSubscribe
+	case "PSYNC", "SYNC":
+		return verbSync
 	case "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
 		return verbUnsubscribe
 	}

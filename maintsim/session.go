@@ -40,6 +40,7 @@ type session struct {
 	settled chan struct{} // closed when the server has executed what was forwarded
 
 	proto atomic.Int32 // as negotiated by HELLO
+	raw   atomic.Bool  // neither commands nor replies are looked for
 	maint string       // endpoint type of the opt-in, "" without; guarded by Sim.mu
 
 	in      input        // owned by readCommands

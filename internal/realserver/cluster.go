@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -31,6 +30,14 @@ type ClusterConfig struct {
 
 	// Replicas is how many replicas each primary has.
 	Replicas int
+
+	// Spares is how many more nodes start, as strangers to the cluster that Join
+	// makes part of it. They come behind the replicas.
+	Spares int
+
+	// Lead are arguments that come before the server's own, such as those of a loader
+	// that the program is.
+	Lead []string
 
 	// NodeTimeout is after how long without an answer a node is held to be down;
 	// a failover takes about a second longer. Zero means 1.5 s.
@@ -88,17 +95,18 @@ type Cluster struct {
 	password string
 }
 
-// A node is one server of a cluster. But for paused it is immutable once the cluster has
-// formed.
+// A node is one server of a cluster. But for paused and stranger it is immutable once the
+// cluster has formed.
 type node struct {
 	srv       *Server
 	id        string
 	announced Announcement
 	paused    atomic.Bool
+	stranger  atomic.Bool // not, or not any more, part of the cluster
 }
 
 // StartCluster starts a cluster of servers called name. It ends with the test.
-func StartCluster(tb testing.TB, name string, cfg ClusterConfig) *Cluster {
+func StartCluster(tb TB, name string, cfg ClusterConfig) *Cluster {
 	tb.Helper()
 	path := require(tb, name, "server")
 	cluster, err := LaunchCluster(tb.Context(), path, cfg)
@@ -153,7 +161,7 @@ func LaunchCluster(ctx context.Context, path string, cfg ClusterConfig) (*Cluste
 
 // launchNodes starts all nodes at once, still strangers to each other.
 func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfig, authority *Authority) error {
-	count := cfg.Primaries * (1 + cfg.Replicas)
+	count := cfg.Primaries*(1+cfg.Replicas) + cfg.Spares
 	servers := make([]*Server, count)
 	errs := make([]error, count)
 	var starts sync.WaitGroup
@@ -163,9 +171,11 @@ func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfi
 		})
 	}
 	starts.Wait()
-	for _, srv := range servers {
+	for i, srv := range servers {
 		if srv != nil {
-			c.nodes = append(c.nodes, &node{srv: srv})
+			n := &node{srv: srv}
+			n.stranger.Store(i >= count-cfg.Spares)
+			c.nodes = append(c.nodes, n)
 		}
 	}
 	return errors.Join(errs...)
@@ -187,6 +197,7 @@ func (cfg ClusterConfig) node(i int, authority *Authority) Config {
 	return Config{
 		Host:      cfg.Hosts[i%len(cfg.Hosts)],
 		Password:  cfg.Password,
+		Lead:      cfg.Lead,
 		Cluster:   true,
 		TLS:       cfg.TLS,
 		Authority: authority,
@@ -204,7 +215,7 @@ func (c *Cluster) form(ctx context.Context, cfg ClusterConfig) error {
 	if err := c.meet(ctx); err != nil {
 		return err
 	}
-	for i, n := range c.nodes[cfg.Primaries:] {
+	for i, n := range c.nodes[cfg.Primaries : len(c.nodes)-cfg.Spares] {
 		primary := c.nodes[i%cfg.Primaries]
 		if _, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "REPLICATE", primary.id); err != nil {
 			return err
@@ -278,13 +289,10 @@ func splitAddr(addr string) (host string, port int, err error) {
 // meet introduces all nodes to all, which is faster than to wait for gossip, and
 // waits until they know each other.
 func (c *Cluster) meet(ctx context.Context) error {
-	for i, n := range c.nodes {
-		for _, other := range c.nodes[i+1:] {
-			port := cmp.Or(other.announced.TLSPort, other.announced.Port) // that of the nodes
-			words := []string{
-				"CLUSTER", "MEET", other.announced.IP, strconv.Itoa(port), strconv.Itoa(other.srv.busPort),
-			}
-			if _, err := c.Do(ctx, n.srv.Addr(), words...); err != nil {
+	members := c.living()
+	for i, n := range members {
+		for _, other := range members[i+1:] {
+			if err := c.introduce(ctx, n, other); err != nil {
 				return err
 			}
 		}
@@ -292,14 +300,21 @@ func (c *Cluster) meet(ctx context.Context) error {
 	return c.until(ctx, c.acquainted)
 }
 
+// introduce tells a node of another one.
+func (c *Cluster) introduce(ctx context.Context, n, other *node) error {
+	port := cmp.Or(other.announced.TLSPort, other.announced.Port) // that of the nodes
+	_, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "MEET", other.announced.IP, strconv.Itoa(port), strconv.Itoa(other.srv.busPort))
+	return err
+}
+
 // acquainted tells who doesn't know everybody.
 func (c *Cluster) acquainted(ctx context.Context) error {
-	for _, n := range c.nodes {
+	for _, n := range c.living() {
 		seen, err := c.view(ctx, n)
 		if err != nil {
 			return err
 		}
-		for _, other := range c.nodes {
+		for _, other := range c.living() {
 			if of, ok := seen[other.id]; !ok || of.isUnsure() {
 				return fmt.Errorf("%s does not know %s yet", n.srv.Addr(), other.srv.Addr())
 			}
@@ -356,8 +371,8 @@ func (c *Cluster) Server(addr string) *Server {
 	return n.srv
 }
 
-// Addrs returns the addresses on which living nodes listen, those that have neither
-// ended nor been paused: first those that started as primaries.
+// Addrs returns the addresses on which living nodes listen, those of the cluster that have
+// neither ended nor been paused: first those that started as primaries.
 func (c *Cluster) Addrs() []string {
 	var addrs []string
 	for _, n := range c.living() {
@@ -406,11 +421,11 @@ func (c *Cluster) at(addr string) (*node, error) {
 	return c.nodes[i], nil
 }
 
-// living returns the nodes that can answer.
+// living returns the nodes of the cluster that can answer.
 func (c *Cluster) living() []*node {
 	var living []*node
 	for _, n := range c.nodes {
-		if n.lives() {
+		if n.lives() && !n.stranger.Load() {
 			living = append(living, n)
 		}
 	}

@@ -2,6 +2,7 @@ package realserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -147,6 +148,33 @@ func (c *Cluster) Owner(ctx context.Context, slot int) (string, error) {
 	return owners[0], nil
 }
 
+// Describe returns the living nodes as the first of them sees them, by the address they
+// listen on.
+func (c *Cluster) Describe(ctx context.Context) (map[string]NodeState, error) {
+	living := c.living()
+	if len(living) == 0 {
+		return nil, errors.New("no node of the cluster lives")
+	}
+	seen, err := c.view(ctx, living[0])
+	if err != nil {
+		return nil, err
+	}
+	states := make(map[string]NodeState)
+	for _, n := range living {
+		if of, ok := seen[n.id]; ok {
+			states[n.srv.Addr()] = NodeState{ID: n.id, Primary: of.isPrimary(), Slots: of.slots}
+		}
+	}
+	return states, nil
+}
+
+// A NodeState is what a node is.
+type NodeState struct {
+	ID      string
+	Primary bool
+	Slots   []SlotRange
+}
+
 // Settle waits until the cluster is whole: the living nodes agree on who is what and
 // owns which slots, ended and paused nodes own none, all say that the cluster serves, and
 // the replicas are in sync.
@@ -184,6 +212,7 @@ func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 	for _, other := range c.nodes {
 		of := seen[other.id]
 		switch {
+		case other.stranger.Load():
 		case !other.lives():
 			if len(of.slots) > 0 {
 				return fmt.Errorf("%s holds %s, which is gone, to own slots", n.srv.Addr(), other.srv.Addr())

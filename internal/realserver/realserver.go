@@ -13,18 +13,18 @@
 // A cluster of them is started by StartCluster, or by LaunchCluster outside of tests;
 // it can move its slots, fail over and lose nodes.
 //
-// It is for tests and for the baton command only: nothing of the library
+// It is for tests, the simulator and the baton command only: nothing of the library
 // imports it. A server is a process and a socket, so it has no place inside a
 // testing/synctest bubble.
 package realserver
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // The servers that can be asked for, oldest first within a kind.
@@ -45,6 +45,19 @@ const (
 	EnvRequire = "BATON_REQUIRE_SERVERS"
 )
 
+// TB is what this package needs of a test or benchmark.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Failed() bool
+	Skip(args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
 // All returns the names of all servers, for tests that run against each.
 func All() []string {
 	return []string{Redis7, Redis8, Valkey8, Valkey9}
@@ -63,20 +76,20 @@ func FindSentinel(name string) (path string, ok bool) {
 
 // Require returns the path of the server program called name. Without it the
 // test ends there: skipped, or failed if servers are required.
-func Require(tb testing.TB, name string) string {
+func Require(tb TB, name string) string {
 	tb.Helper()
 	return require(tb, name, "server")
 }
 
 // Start starts the server called name with args added to its command line. It
 // listens on a free port of 127.0.0.1, saves nothing and ends with the test.
-func Start(tb testing.TB, name string, args ...string) *Server {
+func Start(tb TB, name string, args ...string) *Server {
 	tb.Helper()
 	return StartConfig(tb, name, Config{Args: args})
 }
 
 // StartConfig is Start with everything that can be chosen.
-func StartConfig(tb testing.TB, name string, cfg Config) *Server {
+func StartConfig(tb TB, name string, cfg Config) *Server {
 	tb.Helper()
 	role := "server"
 	if cfg.Sentinel != nil {
@@ -98,7 +111,7 @@ func StartConfig(tb testing.TB, name string, cfg Config) *Server {
 	return srv
 }
 
-func require(tb testing.TB, name, role string) string {
+func require(tb TB, name, role string) string {
 	tb.Helper()
 	if !slices.Contains(All(), name) {
 		tb.Fatalf("realserver: no server is called %q; there are %s", name, strings.Join(All(), ", "))

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ const (
 type Config struct {
 	// Args are added to the command line and win over what this package sets.
 	Args []string
+
+	// Lead are arguments that come before the server's own, such as those of a loader
+	// that the program is.
+	Lead []string
 
 	// Host is the loopback address to listen on. Empty means 127.0.0.1; other
 	// addresses of 127.0.0.0/8 make several "hosts" on one machine.
@@ -140,7 +145,7 @@ func launch(ctx context.Context, path string, cfg Config) (_ *Server, err error)
 	if err != nil {
 		return nil, err
 	}
-	srv.cmd = exec.Command(path, args...)
+	srv.cmd = exec.Command(path, append(slices.Clone(cfg.Lead), args...)...)
 	srv.cmd.Dir = dir
 	srv.cmd.Stdout = &srv.log
 	srv.cmd.Stderr = &srv.log
