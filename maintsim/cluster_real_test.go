@@ -25,10 +25,7 @@ func TestRealClusterSurvives(t *testing.T) {
 			l := startLoad(t, c, "secret")
 			ctx, cancel := context.WithTimeout(t.Context(), 9*patience)
 			defer cancel()
-			slots := c.Slots(0)
-			if testing.Short() {
-				slots = []maintsim.SlotRange{{First: 0, Last: 600}}
-			}
+			slots := []maintsim.SlotRange{{First: 0, Last: 30}}
 			steps := []struct {
 				name string
 				do   func() error
@@ -40,17 +37,14 @@ func TestRealClusterSurvives(t *testing.T) {
 				}},
 				{"failover", func() error { return c.Failover(ctx, 1) }},
 				{"unannounced failover", func() error { return c.Failover(ctx, 2, maintsim.WithUnannounced()) }},
-				{"reshard", func() error {
-					if testing.Short() {
-						return nil
-					}
-					return c.Reshard(ctx)
-				}},
+				{"new shard", func() error { return c.MigrateSlots(ctx, 1, 3, slots) }},
+				{"removal", func() error { return c.MigrateSlots(ctx, 3, 1, nil, maintsim.WithRemoval()) }},
+				{"new shard again", func() error { return c.MigrateSlots(ctx, 1, 3, slots) }},
 				{"atomic", func() error {
 					if !strings.HasPrefix(name, "valkey-9") {
 						return nil
 					}
-					return c.MigrateSlots(ctx, 1, 0, slots, maintsim.WithAtomic())
+					return c.MigrateSlots(ctx, 3, 0, slots, maintsim.WithAtomic())
 				}},
 			}
 			for _, step := range steps {

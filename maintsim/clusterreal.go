@@ -24,6 +24,7 @@ type realFleet struct {
 const (
 	realPoll  = 50 * time.Millisecond
 	realTries = 100                    // of Do, while slots are on the move
+	realSlots = 256                    // that are moved at once: a move is bounded in time
 	realPart  = 500 * time.Millisecond // that moving a part of the slots should take
 )
 
@@ -146,7 +147,7 @@ func (f *realFleet) primary(shard int) string { return f.addrs[f.c.table.primary
 func (f *realFleet) move(ctx context.Context, m plannedMove, within time.Duration, atomic bool) (done []int, err error) {
 	ctx, cancel := f.c.sim.bound(ctx)
 	defer cancel()
-	n := min(max(int(within/realPart), 1), moveParts)
+	n := max(min(int(within/realPart), moveParts), len(m.slots)/realSlots, 1)
 	move := f.nodes.MoveSlots
 	if atomic {
 		n, move = 1, f.nodes.AtomicMigrate

@@ -95,11 +95,11 @@ type Cluster struct {
 	password string
 }
 
-// A node is one server of a cluster. But for paused and stranger it is immutable once the
-// cluster has formed.
+// A node is one server of a cluster. But for paused, stranger and ident it is immutable once
+// the cluster has formed.
 type node struct {
 	srv       *Server
-	id        string
+	ident     atomic.Pointer[string] // set by learn
 	announced Announcement
 	paused    atomic.Bool
 	stranger  atomic.Bool // not, or not any more, part of the cluster
@@ -217,7 +217,7 @@ func (c *Cluster) form(ctx context.Context, cfg ClusterConfig) error {
 	}
 	for i, n := range c.nodes[cfg.Primaries : len(c.nodes)-cfg.Spares] {
 		primary := c.nodes[i%cfg.Primaries]
-		if _, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "REPLICATE", primary.id); err != nil {
+		if _, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "REPLICATE", primary.id()); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *Cluster) prepare(ctx context.Context, i int, n *node, cfg ClusterConfig
 		return err
 	}
 	defer s.close()
-	if n.id, err = s.text(ctx, "CLUSTER", "MYID"); err != nil {
+	if err := n.learn(ctx, s); err != nil {
 		return err
 	}
 	if err := n.announce(ctx, s, i, cfg.Announce); err != nil {
@@ -244,6 +244,23 @@ func (c *Cluster) prepare(ctx context.Context, i int, n *node, cfg ClusterConfig
 	}
 	_, err = s.doAll(ctx, commands)
 	return err
+}
+
+// learn asks the node for its id.
+func (n *node) learn(ctx context.Context, s *session) error {
+	id, err := s.text(ctx, "CLUSTER", "MYID")
+	if err == nil {
+		n.ident.Store(&id)
+	}
+	return err
+}
+
+// id is the name of the node among nodes.
+func (n *node) id() string {
+	if id := n.ident.Load(); id != nil {
+		return *id
+	}
+	return ""
 }
 
 // announce asks what the node shall tell of itself, and makes it do so.
@@ -315,7 +332,7 @@ func (c *Cluster) acquainted(ctx context.Context) error {
 			return err
 		}
 		for _, other := range c.living() {
-			if of, ok := seen[other.id]; !ok || of.isUnsure() {
+			if of, ok := seen[other.id()]; !ok || of.isUnsure() {
 				return fmt.Errorf("%s does not know %s yet", n.srv.Addr(), other.srv.Addr())
 			}
 		}

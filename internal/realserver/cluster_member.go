@@ -28,7 +28,7 @@ func (c *Cluster) Join(ctx context.Context, addr, primary string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.Do(ctx, addr, "CLUSTER", "REPLICATE", of.id); err != nil {
+		if _, err := c.Do(ctx, addr, "CLUSTER", "REPLICATE", of.id()); err != nil {
 			return err
 		}
 	}
@@ -48,25 +48,35 @@ func (c *Cluster) Leave(ctx context.Context, addrs ...string) error {
 		}
 		leaving = append(leaving, n)
 	}
-	for _, n := range leaving {
+	slices.Reverse(leaving) // a primary with replicas can't be reset
+	old := make([]string, len(leaving))
+	for i, n := range leaving {
 		n.stranger.Store(true)
-	}
-	// Those that leave forget first, as who is still greeted is remembered again.
-	slices.Reverse(leaving)
-	for _, n := range leaving {
-		if !n.lives() {
-			continue
-		}
-		if _, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "RESET", "SOFT"); err != nil {
+		old[i] = n.id()
+		if err := c.reset(ctx, n); err != nil {
 			return err
 		}
 	}
 	for _, other := range c.living() {
-		for _, n := range leaving {
-			if _, err := c.Do(ctx, other.srv.Addr(), "CLUSTER", "FORGET", n.id); err != nil {
+		for _, id := range old {
+			if _, err := c.Do(ctx, other.srv.Addr(), "CLUSTER", "FORGET", id); err != nil {
 				return err
 			}
 		}
 	}
 	return c.Settle(ctx)
+}
+
+// reset makes a node a stranger with another id: nodes refuse for a minute to know one
+// that they were told to forget.
+func (c *Cluster) reset(ctx context.Context, n *node) error {
+	s, err := openSession(ctx, n.srv.Addr(), c.password)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if _, err := s.do(ctx, "CLUSTER", "RESET", "HARD"); err != nil {
+		return err
+	}
+	return n.learn(ctx, s)
 }

@@ -54,10 +54,10 @@ func (m *SlotMove) Close() {
 
 // Open opens slots at both ends: for keys that the source has not it answers ASK.
 func (m *SlotMove) Open(ctx context.Context, slots ...int) error {
-	if err := setSlots(ctx, m.target, slots, "IMPORTING", m.from.id); err != nil {
+	if err := setSlots(ctx, m.target, slots, "IMPORTING", m.from.id()); err != nil {
 		return err
 	}
-	return setSlots(ctx, m.source, slots, "MIGRATING", m.to.id)
+	return setSlots(ctx, m.source, slots, "MIGRATING", m.to.id())
 }
 
 // setSlots says the same of slots to one end.
@@ -101,10 +101,10 @@ func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
 // Finish gives open slots, which must be empty at the source, to their new owner. The
 // other nodes learn of it by gossip.
 func (m *SlotMove) Finish(ctx context.Context, slots ...int) error {
-	if err := setSlots(ctx, m.target, slots, "NODE", m.to.id); err != nil {
+	if err := setSlots(ctx, m.target, slots, "NODE", m.to.id()); err != nil {
 		return err
 	}
-	return setSlots(ctx, m.source, slots, "NODE", m.to.id)
+	return setSlots(ctx, m.source, slots, "NODE", m.to.id())
 }
 
 // whole moves slots from the first step to the last.
@@ -170,7 +170,7 @@ func (c *Cluster) AtomicMigrate(ctx context.Context, from, to string, ranges ...
 	for _, r := range ranges {
 		words = append(words, strconv.Itoa(r.Start), strconv.Itoa(r.End))
 	}
-	_, err = c.Do(ctx, from, append(words, "NODE", target.id)...)
+	_, err = c.Do(ctx, from, append(words, "NODE", target.id())...)
 	if refusal, ok := errors.AsType[ReplyError](err); ok && strings.Contains(string(refusal), "unknown subcommand") {
 		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}

@@ -94,7 +94,7 @@ func (c *Cluster) self(ctx context.Context, n *node) (sight, error) {
 	if err != nil {
 		return sight{}, err
 	}
-	own, ok := seen[n.id]
+	own, ok := seen[n.id()]
 	if !ok {
 		return sight{}, fmt.Errorf("%s does not know itself", n.srv.Addr())
 	}
@@ -117,7 +117,7 @@ func (c *Cluster) Replicas(ctx context.Context, addr string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.which(ctx, func(own sight) bool { return !own.isPrimary() && own.primary == n.id })
+	return c.which(ctx, func(own sight) bool { return !own.isPrimary() && own.primary == n.id() })
 }
 
 // which returns the addresses of the living nodes that say of themselves what is
@@ -161,8 +161,8 @@ func (c *Cluster) Describe(ctx context.Context) (map[string]NodeState, error) {
 	}
 	states := make(map[string]NodeState)
 	for _, n := range living {
-		if of, ok := seen[n.id]; ok {
-			states[n.srv.Addr()] = NodeState{ID: n.id, Primary: of.isPrimary(), Slots: of.slots}
+		if of, ok := seen[n.id()]; ok {
+			states[n.srv.Addr()] = NodeState{ID: n.id(), Primary: of.isPrimary(), Slots: of.slots}
 		}
 	}
 	return states, nil
@@ -210,7 +210,7 @@ func (c *Cluster) unsettled(ctx context.Context) error {
 // something that is not final.
 func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 	for _, other := range c.nodes {
-		of := seen[other.id]
+		of := seen[other.id()]
 		switch {
 		case other.stranger.Load():
 		case !other.lives():
@@ -219,8 +219,8 @@ func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 			}
 		case of.flags == nil || of.isUnsure():
 			return fmt.Errorf("%s is unsure of %s", n.srv.Addr(), other.srv.Addr())
-		case !of.agrees(first[other.id]):
-			return fmt.Errorf("%s sees %s as %+v, others as %+v", n.srv.Addr(), other.srv.Addr(), of, first[other.id])
+		case !of.agrees(first[other.id()]):
+			return fmt.Errorf("%s sees %s as %+v, others as %+v", n.srv.Addr(), other.srv.Addr(), of, first[other.id()])
 		}
 	}
 	return nil
