@@ -267,10 +267,10 @@ func (c *Cluster) Kill(_ context.Context, node int) error {
 		return err
 	}
 	c.table.update(func() { c.table.alive[node] = false })
+	c.closeNode(node, endReset, EventKilled)
 	if err := c.fleet.kill(node); err != nil {
 		return err
 	}
-	c.closeNode(node, endReset, EventKilled)
 	c.sim.later(c.cfg.Outage, func() {
 		if err := c.fleet.takeOver(c.sim.ctx, node); err != nil {
 			c.cfg.Logger.Warn("maintsim: nobody took over", slog.Int("node", node), slog.Any("err", err))
@@ -286,15 +286,16 @@ func (c *Cluster) checkNode(node int) error {
 	return nil
 }
 
-// Restart brings a killed node back, as a replica if another one took over.
+// Restart brings a killed node back, as a replica if another one took over. A real server
+// comes back without data.
 func (c *Cluster) Restart(ctx context.Context, node int) error {
 	if err := c.checkNode(node); err != nil {
 		return err
 	}
-	if err := c.fleet.restart(ctx, node); err != nil {
+	if err := c.sim.open(c.sim.proxies[node]); err != nil { // replicas look for the node there
 		return err
 	}
-	return c.sim.open(c.sim.proxies[node])
+	return c.fleet.restart(ctx, node)
 }
 
 // Cut cuts the connections to all nodes, or with [WithProxy] to one, with their

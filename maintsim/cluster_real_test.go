@@ -62,3 +62,28 @@ func TestRealClusterSurvives(t *testing.T) {
 		})
 	}
 }
+
+func TestRealClusterKill(t *testing.T) {
+	for name, path := range realServers(t) {
+		t.Run(name, func(t *testing.T) { testKill(t, realCluster(t, path, 1)) })
+	}
+}
+
+// A real cluster can make its nodes known by name.
+func TestRealClusterNames(t *testing.T) {
+	for name, path := range realServers(t) {
+		t.Run(name, func(t *testing.T) {
+			cfg := quickCluster()
+			cfg.Backend, cfg.Names = maintsim.Program(path), true
+			c := maintsim.StartCluster(t, cfg)
+			l := startLoad(t, c, "")
+			if err := c.MigrateSlots(t.Context(), 0, 1, oneSlot(0)); err != nil {
+				t.Fatal(err)
+			}
+			if got := dial(t, c.Nodes()[2].Listen).do("GET", keyOf(0)); got != "-MOVED 0 "+c.Nodes()[1].Addr+"\r\n" {
+				t.Errorf("got %q", got)
+			}
+			l.end(c)
+		})
+	}
+}

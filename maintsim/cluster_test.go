@@ -2,6 +2,7 @@ package maintsim_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -430,5 +431,142 @@ func TestClusterClientSurvives(t *testing.T) {
 				t.Errorf("spare shards are %v, want 0 among them", sim.Spares())
 			}
 		})
+	}
+}
+
+// A replica takes over from a primary that was killed; the old one comes back as a replica.
+func TestClusterKill(t *testing.T) {
+	cfg := quickCluster()
+	cfg.Replicas = 1
+	c := maintsim.StartCluster(t, cfg)
+	testKill(t, c)
+	// Without a replica nobody serves.
+	c = maintsim.StartCluster(t, quickCluster())
+	if err := c.Kill(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		return dial(t, c.Addrs()[1]).do("GET", keyOf(1)) == "-CLUSTERDOWN Hash slot not served\r\n"
+	})
+	if err := c.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := dial(t, c.Addrs()[0]).do("GET", keyOf(1)); got != "$-1\r\n" {
+		t.Errorf("got %q from the node that came back", got)
+	}
+}
+
+func testKill(t *testing.T, c *maintsim.Cluster) {
+	t.Helper()
+	victim := dial(t, c.Nodes()[0].Listen)
+	if err := c.Kill(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.end(); err == nil {
+		t.Error("a connection to the killed node ended with EOF, want a reset")
+	}
+	waitFor(t, func() bool { return c.Primary(0) != 0 })
+	info := c.Nodes()[0]
+	if info.Alive || info.Primary || c.Nodes()[c.Primary(0)].Slots == nil {
+		t.Errorf("got %+v", c.Nodes())
+	}
+	if err := c.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if c.Nodes()[0].Primary || !c.Nodes()[0].Alive {
+		t.Errorf("got %+v, want a living replica", c.Nodes()[0])
+	}
+}
+
+// Announced addresses can differ from those that proxies listen on.
+func TestClusterNAT(t *testing.T) {
+	cfg := quickCluster()
+	cfg.Announce = func(node int, _ string) string { return fmt.Sprintf("10.1.2.%d:6379", node+1) }
+	c := maintsim.StartCluster(t, cfg)
+	if got := c.Addrs(); !slices.Equal(got, []string{"10.1.2.1:6379", "10.1.2.2:6379", "10.1.2.3:6379"}) {
+		t.Fatalf("got addresses %v", got)
+	}
+	told := newClient(t, must(c.DialContext(t.Context(), "tcp", c.Addrs()[0])))
+	told.hello3()
+	if got := told.do("GET", keyOf(16000)); got != "-MOVED 16000 10.1.2.3:6379\r\n" {
+		t.Errorf("got %q", got)
+	}
+	told.send("CLIENT", "MAINT_NOTIFICATIONS", "ON")
+	told.want("+OK\r\n")
+	l := startLoad(t, c, "")
+	if err := c.MigrateSlots(t.Context(), 0, 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	told.want(push("SMIGRATING", "0", bulk("0-5460")))
+	told.want(push("SMIGRATED", "1", "*1\r\n*3\r\n"+bulk("10.1.2.1:6379")+bulk("10.1.2.4:6379")+bulk("0-5460")))
+	l.end(c)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A configuration that can't be is refused, with everything that is wrong with it.
+func TestClusterConfigRefused(t *testing.T) {
+	for want, cfg := range map[string]maintsim.ClusterConfig{
+		"shards":      {Shards: -1},
+		"most":        {Shards: 90, Replicas: 1},
+		"server at":   {Config: maintsim.Config{Backend: maintsim.Address("127.0.0.1:1")}},
+		"no loopback": {Config: maintsim.Config{Hosts: []string{"10.0.0.1"}}},
+		"two nodes":   {Announce: func(int, string) string { return "10.0.0.1:1" }},
+		"has no port": {Announce: func(int, string) string { return "10.0.0.1:x" }},
+		"TLS":         {Config: maintsim.Config{Backend: maintsim.Program("x"), TLS: &tls.Config{}}},
+	} {
+		c, err := maintsim.NewCluster(cfg)
+		if err == nil {
+			_ = c.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want something about %q", err, want)
+		}
+	}
+	c := maintsim.StartCluster(t, maintsim.ClusterConfig{Spares: -1})
+	for want, run := range map[string]func() error{
+		"no shard 3":       func() error { return c.MigrateSlots(t.Context(), 0, 3, nil) },
+		"to itself":        func() error { return c.MigrateSlots(t.Context(), 0, 0, nil) },
+		"does not have":    func() error { return c.MigrateSlots(t.Context(), 0, 1, oneSlot(16383)) },
+		"there are no":     func() error { return c.MigrateSlots(t.Context(), 0, 1, oneSlot(16384)) },
+		"no proxy to move": func() error { return c.Failover(t.Context(), 0) },
+		"no spare":         func() error { return c.Reshard(t.Context()) },
+		"no node 9":        func() error { return c.Kill(t.Context(), 9) },
+	} {
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want something about %q", err, want)
+		}
+	}
+	if n := len(c.Events()); n != 0 {
+		t.Errorf("got %v, want no event of what was refused", c.Events())
+	}
+}
+
+// When the context ends, SMIGRATED tells of what has moved, and the rest stays.
+func TestClusterMigrationGivenUp(t *testing.T) {
+	c := maintsim.StartCluster(t, quickCluster())
+	told := optIn(t, c.Addrs()[0], "none")
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := background(t, func() error {
+		if err := c.MigrateSlots(ctx, 0, 1, nil, maintsim.WithWindow(1000*time.Second)); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("got %w, want that it was canceled", err)
+		}
+		return nil
+	})
+	waitFor(t, func() bool { return len(c.Slots(1)) == 2 })
+	cancel()
+	wait()
+	told.want(push("SMIGRATING", "0", bulk("0-5460")))
+	left := c.Slots(0)[0].First
+	moved := maintsim.SlotRange{First: 0, Last: left - 1}
+	told.want(push("SMIGRATED", "1", "*1\r\n*3\r\n"+bulk(c.Addrs()[0])+bulk(c.Addrs()[1])+bulk(moved.String())))
+	// What stayed can be moved again.
+	if err := c.MigrateSlots(t.Context(), 0, 2, nil, maintsim.WithWindow(0)); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -255,8 +255,15 @@ func (f *realFleet) takeOver(ctx context.Context, node int) error {
 	}
 }
 
-func (f *realFleet) restart(context.Context, int) error {
-	return fmt.Errorf("maintsim: a killed node of a real cluster can't be restarted: %w", errors.ErrUnsupported)
+func (f *realFleet) restart(ctx context.Context, node int) error {
+	if err := f.nodes.Restart(ctx, f.addrs[node]); err != nil {
+		return err
+	}
+	f.c.table.update(func() {
+		f.c.table.alive[node] = true
+		f.c.table.shards[f.c.cfg.shardOf(node)].failed = false
+	})
+	return f.sync(ctx)
 }
 
 // do follows redirects, as slots may be on the move.

@@ -164,7 +164,7 @@ func (s *Sim) cut(ctx context.Context, o options, repaired func()) error {
 		}
 	}
 	lns := s.takeListenersLocked(hit)
-	victims := s.sessionsLocked(func(c *session) bool { return hit(c.proxy) })
+	victims := s.sessionsLocked(func(c *session) bool { return hit(c.proxy) && !c.raw.Load() })
 	s.mu.Unlock()
 	closeAll(lns)
 	inFlight := s.endAll(victims, o.mode.atCut())

@@ -266,7 +266,9 @@ func (s *session) readReplies() {
 		n, err := backend.Read(s.replies[len(s.replies):cap(s.replies)])
 		s.replies = s.replies[:len(s.replies)+n]
 		if n > 0 {
-			s.sim.passGate(s.ended)
+			if !s.raw.Load() {
+				s.sim.passGate(s.ended)
+			}
 			used, bad := s.deliver(s.replies)
 			s.replies = discard(s.replies, used)
 			if bad != nil {

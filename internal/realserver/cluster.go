@@ -91,14 +91,17 @@ type SlotRange struct{ Start, End int }
 // Its methods may be called by several goroutines. Each ends by itself after 30
 // seconds at the latest.
 type Cluster struct {
+	path     string
 	nodes    []*node // immutable once the cluster has formed
 	password string
 }
 
-// A node is one server of a cluster. But for paused, stranger and ident it is immutable once
-// the cluster has formed.
+// A node is one server of a cluster. What can be stored to changes; the rest is immutable once the
+// cluster has formed.
 type node struct {
-	srv       *Server
+	process   atomic.Pointer[Server] // replaced by Restart
+	cfg       Config                 // it started with
+	known     atomic.Pointer[[]byte] // of others when it was killed
 	ident     atomic.Pointer[string] // set by learn
 	announced Announcement
 	paused    atomic.Bool
@@ -146,7 +149,7 @@ func LaunchCluster(ctx context.Context, path string, cfg ClusterConfig) (*Cluste
 			return nil, err
 		}
 	}
-	c := &Cluster{password: cfg.Password}
+	c := &Cluster{path: path, password: cfg.Password}
 	err := c.launchNodes(ctx, path, cfg, authority)
 	if err == nil {
 		err = c.form(ctx, cfg)
@@ -173,7 +176,8 @@ func (c *Cluster) launchNodes(ctx context.Context, path string, cfg ClusterConfi
 	starts.Wait()
 	for i, srv := range servers {
 		if srv != nil {
-			n := &node{srv: srv}
+			n := &node{cfg: cfg.node(i, authority)}
+			n.process.Store(srv)
 			n.stranger.Store(i >= count-cfg.Spares)
 			c.nodes = append(c.nodes, n)
 		}
@@ -209,7 +213,7 @@ func (cfg ClusterConfig) node(i int, authority *Authority) Config {
 func (c *Cluster) form(ctx context.Context, cfg ClusterConfig) error {
 	for i, n := range c.nodes {
 		if err := c.prepare(ctx, i, n, cfg); err != nil {
-			return fmt.Errorf("node %d at %s: %w", i, n.srv.Addr(), err)
+			return fmt.Errorf("node %d at %s: %w", i, n.server().Addr(), err)
 		}
 	}
 	if err := c.meet(ctx); err != nil {
@@ -217,7 +221,7 @@ func (c *Cluster) form(ctx context.Context, cfg ClusterConfig) error {
 	}
 	for i, n := range c.nodes[cfg.Primaries : len(c.nodes)-cfg.Spares] {
 		primary := c.nodes[i%cfg.Primaries]
-		if _, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "REPLICATE", primary.id()); err != nil {
+		if _, err := c.Do(ctx, n.server().Addr(), "CLUSTER", "REPLICATE", primary.id()); err != nil {
 			return err
 		}
 	}
@@ -226,7 +230,7 @@ func (c *Cluster) form(ctx context.Context, cfg ClusterConfig) error {
 
 // prepare gives node i its address, its epoch and, if it is a primary, its slots.
 func (c *Cluster) prepare(ctx context.Context, i int, n *node, cfg ClusterConfig) error {
-	s, err := openSession(ctx, n.srv.Addr(), c.password)
+	s, err := openSession(ctx, n.server().Addr(), c.password)
 	if err != nil {
 		return err
 	}
@@ -255,6 +259,9 @@ func (n *node) learn(ctx context.Context, s *session) error {
 	return err
 }
 
+// server is the node's present process, or its last one.
+func (n *node) server() *Server { return n.process.Load() }
+
 // id is the name of the node among nodes.
 func (n *node) id() string {
 	if id := n.ident.Load(); id != nil {
@@ -265,22 +272,22 @@ func (n *node) id() string {
 
 // announce asks what the node shall tell of itself, and makes it do so.
 func (n *node) announce(ctx context.Context, s *session, i int, ask func(int, string) Announcement) error {
-	host, port, err := splitAddr(n.srv.Addr())
+	host, port, err := splitAddr(n.server().Addr())
 	if err != nil {
 		return err
 	}
 	if ask != nil {
-		n.announced = ask(i, n.srv.Addr())
+		n.announced = ask(i, n.server().Addr())
 	}
 	n.announced.IP = cmp.Or(n.announced.IP, host)
 	n.announced.Port = cmp.Or(n.announced.Port, port)
 	words := []string{
 		"CONFIG", "SET", "cluster-announce-ip", n.announced.IP,
 		"cluster-announce-port", strconv.Itoa(n.announced.Port),
-		"cluster-announce-bus-port", strconv.Itoa(n.srv.busPort),
+		"cluster-announce-bus-port", strconv.Itoa(n.server().busPort),
 	}
-	if n.srv.TLSAddr() != "" {
-		_, port, err := splitAddr(n.srv.TLSAddr())
+	if n.server().TLSAddr() != "" {
+		_, port, err := splitAddr(n.server().TLSAddr())
 		if err != nil {
 			return err
 		}
@@ -320,7 +327,7 @@ func (c *Cluster) meet(ctx context.Context) error {
 // introduce tells a node of another one.
 func (c *Cluster) introduce(ctx context.Context, n, other *node) error {
 	port := cmp.Or(other.announced.TLSPort, other.announced.Port) // that of the nodes
-	_, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "MEET", other.announced.IP, strconv.Itoa(port), strconv.Itoa(other.srv.busPort))
+	_, err := c.Do(ctx, n.server().Addr(), "CLUSTER", "MEET", other.announced.IP, strconv.Itoa(port), strconv.Itoa(other.server().busPort))
 	return err
 }
 
@@ -333,7 +340,7 @@ func (c *Cluster) acquainted(ctx context.Context) error {
 		}
 		for _, other := range c.living() {
 			if of, ok := seen[other.id()]; !ok || of.isUnsure() {
-				return fmt.Errorf("%s does not know %s yet", n.srv.Addr(), other.srv.Addr())
+				return fmt.Errorf("%s does not know %s yet", n.server().Addr(), other.server().Addr())
 			}
 		}
 	}
@@ -364,19 +371,10 @@ func (c *Cluster) Close() error {
 	errs := make([]error, len(c.nodes))
 	var ends sync.WaitGroup
 	for i, n := range c.nodes {
-		ends.Go(func() { errs[i] = n.srv.Stop() })
+		ends.Go(func() { errs[i] = n.server().Stop() })
 	}
 	ends.Wait()
 	return errors.Join(errs...)
-}
-
-// Kill ends the node at addr without giving it a chance to say goodbye.
-func (c *Cluster) Kill(addr string) error {
-	n, err := c.at(addr)
-	if err != nil {
-		return err
-	}
-	return n.srv.Kill()
 }
 
 // Server returns the server at addr, or nil if no node listens there.
@@ -385,7 +383,7 @@ func (c *Cluster) Server(addr string) *Server {
 	if err != nil {
 		return nil
 	}
-	return n.srv
+	return n.server()
 }
 
 // Addrs returns the addresses on which living nodes listen, those of the cluster that have
@@ -393,7 +391,7 @@ func (c *Cluster) Server(addr string) *Server {
 func (c *Cluster) Addrs() []string {
 	var addrs []string
 	for _, n := range c.living() {
-		addrs = append(addrs, n.srv.Addr())
+		addrs = append(addrs, n.server().Addr())
 	}
 	return addrs
 }
@@ -414,7 +412,7 @@ func (c *Cluster) Announced(addr string) string {
 
 // TLSConfig returns a client configuration that trusts all nodes and carries a client
 // certificate, or nil without TLS. The caller owns it.
-func (c *Cluster) TLSConfig() *tls.Config { return c.nodes[0].srv.TLSConfig() }
+func (c *Cluster) TLSConfig() *tls.Config { return c.nodes[0].server().TLSConfig() }
 
 // Do sends one command to the node at addr and returns its reply: a string, an
 // int64, nil, or a []any of these. An error reply is a ReplyError.
@@ -431,7 +429,7 @@ func (c *Cluster) Do(ctx context.Context, addr string, words ...string) (any, er
 
 // at returns the node that listens at addr.
 func (c *Cluster) at(addr string) (*node, error) {
-	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.srv.Addr() == addr })
+	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.server().Addr() == addr })
 	if i < 0 {
 		return nil, fmt.Errorf("no node of the cluster listens at %s", addr)
 	}
@@ -452,7 +450,7 @@ func (c *Cluster) living() []*node {
 // lives tells whether the node has neither ended nor been paused.
 func (n *node) lives() bool {
 	select {
-	case <-n.srv.Done():
+	case <-n.server().Done():
 		return false
 	default:
 		return !n.paused.Load()
@@ -464,8 +462,8 @@ func (c *Cluster) logs() string {
 	const keep = 20
 	var text strings.Builder
 	for i, n := range c.nodes {
-		lines := strings.Split(strings.TrimSpace(n.srv.Log()), "\n")
-		fmt.Fprintf(&text, "node %d at %s:\n%s\n", i, n.srv.Addr(), strings.Join(lines[max(0, len(lines)-keep):], "\n"))
+		lines := strings.Split(strings.TrimSpace(n.server().Log()), "\n")
+		fmt.Fprintf(&text, "node %d at %s:\n%s\n", i, n.server().Addr(), strings.Join(lines[max(0, len(lines)-keep):], "\n"))
 	}
 	return text.String()
 }

@@ -2,8 +2,64 @@ package realserver
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 )
+
+// Kill ends the node at addr without giving it a chance to say goodbye.
+func (c *Cluster) Kill(addr string) error {
+	n, err := c.at(addr)
+	if err != nil {
+		return err
+	}
+	// What it knows goes with its folder, and it comes back with that.
+	if known, err := os.ReadFile(filepath.Join(n.server().dir, nodesFile)); err == nil {
+		n.known.Store(&known)
+	}
+	return n.server().Kill()
+}
+
+// Restart starts a node anew that was killed, at the same addresses and with what it knew
+// of the others, but without data. It returns when the cluster is whole: a node that another
+// one has replaced is its replica then. A cluster with TLS can't.
+func (c *Cluster) Restart(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	n, err := c.at(addr)
+	if err != nil {
+		return err
+	}
+	known := n.known.Swap(nil)
+	if known == nil {
+		return fmt.Errorf("%s was not killed", addr)
+	}
+	cfg := n.cfg
+	if cfg.TLS {
+		return fmt.Errorf("restart %s with TLS: %w", addr, errors.ErrUnsupported)
+	}
+	if cfg.Host, cfg.Port, err = splitAddr(addr); err != nil {
+		return err
+	}
+	cfg.busPort, cfg.nodes = n.server().busPort, *known
+	srv, err := Launch(ctx, c.path, cfg)
+	if err != nil {
+		return err
+	}
+	n.process.Store(srv)
+	s, err := openSession(ctx, addr, c.password)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	as := n.announced
+	if err := n.announce(ctx, s, 0, func(int, string) Announcement { return as }); err != nil {
+		return err
+	}
+	return c.Settle(ctx)
+}
 
 // Join makes the spare node at addr part of the cluster: a primary without slots, or if
 // primary is not "" a replica of the node there. It returns when all nodes know it.
@@ -59,7 +115,7 @@ func (c *Cluster) Leave(ctx context.Context, addrs ...string) error {
 	}
 	for _, other := range c.living() {
 		for _, id := range old {
-			if _, err := c.Do(ctx, other.srv.Addr(), "CLUSTER", "FORGET", id); err != nil {
+			if _, err := c.Do(ctx, other.server().Addr(), "CLUSTER", "FORGET", id); err != nil {
 				return err
 			}
 		}
@@ -70,7 +126,7 @@ func (c *Cluster) Leave(ctx context.Context, addrs ...string) error {
 // reset makes a node a stranger with another id: nodes refuse for a minute to know one
 // that they were told to forget.
 func (c *Cluster) reset(ctx context.Context, n *node) error {
-	s, err := openSession(ctx, n.srv.Addr(), c.password)
+	s, err := openSession(ctx, n.server().Addr(), c.password)
 	if err != nil {
 		return err
 	}

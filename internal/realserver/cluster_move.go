@@ -81,7 +81,7 @@ func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
 	if len(keys) == 0 {
 		return 0, nil
 	}
-	host, port, err := net.SplitHostPort(cmp.Or(m.to.srv.TLSAddr(), m.to.srv.Addr()))
+	host, port, err := net.SplitHostPort(cmp.Or(m.to.server().TLSAddr(), m.to.server().Addr()))
 	if err != nil {
 		return 0, err
 	}
@@ -193,7 +193,7 @@ func (c *Cluster) arrived(ctx context.Context, n *node, ranges []SlotRange) erro
 	}
 	for _, r := range ranges {
 		if !own.owns(r) {
-			return fmt.Errorf("%s does not own the slots %d to %d yet", n.srv.Addr(), r.Start, r.End)
+			return fmt.Errorf("%s does not own the slots %d to %d yet", n.server().Addr(), r.Start, r.End)
 		}
 	}
 	return nil

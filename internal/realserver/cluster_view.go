@@ -38,7 +38,7 @@ func (s sight) agrees(other sight) bool {
 
 // view asks a node for all nodes that it knows, by id.
 func (c *Cluster) view(ctx context.Context, n *node) (map[string]sight, error) {
-	reply, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "NODES")
+	reply, err := c.Do(ctx, n.server().Addr(), "CLUSTER", "NODES")
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +48,11 @@ func (c *Cluster) view(ctx context.Context, n *node) (map[string]sight, error) {
 		// id, address, flags, primary, ping, pong, epoch, link, slots
 		words := strings.Fields(line)
 		if len(words) < 8 {
-			return nil, fmt.Errorf("%s: CLUSTER NODES: %q", n.srv.Addr(), line)
+			return nil, fmt.Errorf("%s: CLUSTER NODES: %q", n.server().Addr(), line)
 		}
 		slots, err := parseSlots(words[8:])
 		if err != nil {
-			return nil, fmt.Errorf("%s: CLUSTER NODES: %q: %w", n.srv.Addr(), line, err)
+			return nil, fmt.Errorf("%s: CLUSTER NODES: %q: %w", n.server().Addr(), line, err)
 		}
 		seen[words[0]] = sight{
 			addr:    words[1],
@@ -96,7 +96,7 @@ func (c *Cluster) self(ctx context.Context, n *node) (sight, error) {
 	}
 	own, ok := seen[n.id()]
 	if !ok {
-		return sight{}, fmt.Errorf("%s does not know itself", n.srv.Addr())
+		return sight{}, fmt.Errorf("%s does not know itself", n.server().Addr())
 	}
 	return own, nil
 }
@@ -130,7 +130,7 @@ func (c *Cluster) which(ctx context.Context, is func(own sight) bool) ([]string,
 			return nil, err
 		}
 		if is(own) {
-			addrs = append(addrs, n.srv.Addr())
+			addrs = append(addrs, n.server().Addr())
 		}
 	}
 	return addrs, nil
@@ -162,7 +162,7 @@ func (c *Cluster) Describe(ctx context.Context) (map[string]NodeState, error) {
 	states := make(map[string]NodeState)
 	for _, n := range living {
 		if of, ok := seen[n.id()]; ok {
-			states[n.srv.Addr()] = NodeState{ID: n.id(), Primary: of.isPrimary(), Slots: of.slots}
+			states[n.server().Addr()] = NodeState{ID: n.id(), Primary: of.isPrimary(), Slots: of.slots}
 		}
 	}
 	return states, nil
@@ -215,12 +215,12 @@ func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 		case other.stranger.Load():
 		case !other.lives():
 			if len(of.slots) > 0 {
-				return fmt.Errorf("%s holds %s, which is gone, to own slots", n.srv.Addr(), other.srv.Addr())
+				return fmt.Errorf("%s holds %s, which is gone, to own slots", n.server().Addr(), other.server().Addr())
 			}
 		case of.flags == nil || of.isUnsure():
-			return fmt.Errorf("%s is unsure of %s", n.srv.Addr(), other.srv.Addr())
+			return fmt.Errorf("%s is unsure of %s", n.server().Addr(), other.server().Addr())
 		case !of.agrees(first[other.id()]):
-			return fmt.Errorf("%s sees %s as %+v, others as %+v", n.srv.Addr(), other.srv.Addr(), of, first[other.id()])
+			return fmt.Errorf("%s sees %s as %+v, others as %+v", n.server().Addr(), other.server().Addr(), of, first[other.id()])
 		}
 	}
 	return nil
@@ -228,20 +228,20 @@ func (c *Cluster) disagreement(n *node, first, seen map[string]sight) error {
 
 // unfit tells why a node can't serve.
 func (c *Cluster) unfit(ctx context.Context, n *node) error {
-	state, err := c.Do(ctx, n.srv.Addr(), "CLUSTER", "INFO")
+	state, err := c.Do(ctx, n.server().Addr(), "CLUSTER", "INFO")
 	if err != nil {
 		return err
 	}
 	if text, _ := state.(string); !strings.Contains(text, "cluster_state:ok") {
-		return fmt.Errorf("%s: the cluster is not ok", n.srv.Addr())
+		return fmt.Errorf("%s: the cluster is not ok", n.server().Addr())
 	}
-	replication, err := c.Do(ctx, n.srv.Addr(), "INFO", "replication")
+	replication, err := c.Do(ctx, n.server().Addr(), "INFO", "replication")
 	if err != nil {
 		return err
 	}
 	text, _ := replication.(string)
 	if strings.Contains(text, "role:slave") && !strings.Contains(text, "master_link_status:up") {
-		return fmt.Errorf("%s is not in sync with its primary", n.srv.Addr())
+		return fmt.Errorf("%s is not in sync with its primary", n.server().Addr())
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (c *Cluster) Pause(addr string) error {
 		return err
 	}
 	n.paused.Store(true)
-	return n.srv.Pause()
+	return n.server().Pause()
 }
 
 // Resume lets a paused node go on.
@@ -28,7 +28,7 @@ func (c *Cluster) Resume(addr string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.srv.Resume(); err != nil {
+	if err := n.server().Resume(); err != nil {
 		return err
 	}
 	n.paused.Store(false)

@@ -81,6 +81,10 @@ type Config struct {
 	// ..."). If it is not nil the program must be a Sentinel, and Args, Users
 	// and Cluster don't apply.
 	Sentinel []string
+
+	// Of a cluster node that comes back: its bus port, and what it knew of the others.
+	busPort int
+	nodes   []byte
 }
 
 // A Server is a running server process.
@@ -214,13 +218,9 @@ func (s *Server) arguments(cfg Config) ([]string, error) {
 	set("save", "")
 	set("appendonly", "no")
 	if cfg.Cluster {
-		var err error
-		if s.busPort, err = freePort(cfg.Host); err != nil {
+		if err := s.clusterNode(cfg, set); err != nil {
 			return nil, err
 		}
-		set("cluster-enabled", "yes")
-		set("cluster-config-file", "nodes.conf")
-		set("cluster-port", strconv.Itoa(s.busPort))
 	}
 	if len(cfg.Users) > 0 {
 		var rules strings.Builder
@@ -243,6 +243,27 @@ func (s *Server) arguments(cfg Config) ([]string, error) {
 		args = append(args, words[1:]...)
 	}
 	return append(args, cfg.Args...), nil
+}
+
+// nodesFile is where a cluster node keeps what it knows of the others.
+const nodesFile = "nodes.conf"
+
+// clusterNode adds the settings of a cluster node.
+func (s *Server) clusterNode(cfg Config, set func(words ...string)) error {
+	s.busPort = cfg.busPort
+	if s.busPort == 0 {
+		var err error
+		if s.busPort, err = freePort(cfg.Host); err != nil {
+			return err
+		}
+	}
+	set("cluster-enabled", "yes")
+	set("cluster-config-file", nodesFile)
+	set("cluster-port", strconv.Itoa(s.busPort))
+	if cfg.nodes == nil {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(s.dir, nodesFile), cfg.nodes, 0o600)
 }
 
 // sentinelFile writes what a Sentinel wants: a file that it may write to.
