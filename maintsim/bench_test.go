@@ -12,14 +12,25 @@ import (
 // BenchmarkPipelined pushes 200,000 commands through one connection per
 // iteration and reads what comes back.
 func BenchmarkPipelined(b *testing.B) {
+	benchmarkPipelined(b, func(b *testing.B) string { return maintsim.Start(b, maintsim.Config{}).Addr() })
+}
+
+// BenchmarkClusterPipelined is the same at a node, which looks at each key.
+func BenchmarkClusterPipelined(b *testing.B) {
+	benchmarkPipelined(b, func(b *testing.B) string {
+		c := maintsim.StartCluster(b, maintsim.ClusterConfig{})
+		return c.Addrs()[c.Owner("key:12345")]
+	})
+}
+
+func benchmarkPipelined(b *testing.B, start func(*testing.B) string) {
 	const total, batch = 200_000, 100
 	for _, tc := range []struct{ name, command, reply string }{
 		{"set", encode("SET", "key:12345", "0123456789abcdef0123456789abcdef"), "+OK\r\n"},
 		{"get", encode("GET", "key:12345"), bulk("0123456789abcdef0123456789abcdef")},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			sim := maintsim.Start(b, maintsim.Config{})
-			c := dial(b, sim.Addr())
+			c := dial(b, start(b))
 			c.hello3()
 			c.do("SET", "key:12345", "0123456789abcdef0123456789abcdef")
 			pipeline := strings.Repeat(tc.command, batch)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 // A Cluster is a simulated cluster: a proxy for each node, in front of one embedded
@@ -29,7 +27,7 @@ type Cluster struct {
 
 	mu struct {
 		sync.Mutex
-		planned [cluster.Slots]int16 // who has each slot when all migrations are over
+		planned [slotCount]int16 // who has each slot when all migrations are over
 	}
 	closeOnce sync.Once
 	closeErr  error // set by closeOnce
@@ -194,7 +192,7 @@ func (c *Cluster) Slots(shard int) []SlotRange { return ranges(c.table.slotsOf(s
 func (c *Cluster) Owner(key string) int {
 	c.table.mu.RLock()
 	defer c.table.mu.RUnlock()
-	return int(c.table.owner[cluster.SlotString(key)])
+	return int(c.table.owner[slotOfString(key)])
 }
 
 // Primary is the node that is the primary of a shard.

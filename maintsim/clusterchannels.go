@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 // shardChannels are the subscriptions to sharded channels, which the embedded server does
@@ -145,7 +143,7 @@ func (ch *shardChannels) evict(slots []int, stays func(*session) bool) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(ch.mu.at)) {
-		if !slices.Contains(slots, int(cluster.SlotString(name))) {
+		if !slices.Contains(slots, slotOfString(name)) {
 			continue
 		}
 		for s := range maps.Clone(ch.mu.at[name]) {

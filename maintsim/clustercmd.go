@@ -5,8 +5,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 // What this file answers, the nodes of a real cluster answer themselves.
@@ -48,15 +46,15 @@ func (c *Cluster) answerSlot(node int, sub string, args []string) []byte {
 		return appendError(nil, "ERR wrong number of arguments for 'cluster|"+strings.ToLower(sub)+"' command")
 	}
 	if sub == "KEYSLOT" {
-		return appendInt(nil, int64(cluster.SlotString(args[2])))
+		return appendInt(nil, int64(slotOfString(args[2])))
 	}
 	slot, err := strconv.Atoi(args[2])
-	if err != nil || slot < 0 || slot >= cluster.Slots {
+	if err != nil || slot < 0 || slot >= slotCount {
 		return appendError(nil, "ERR Invalid slot")
 	}
 	var keys []string
 	for _, k := range c.keysOf(node) {
-		if int(cluster.SlotString(k)) == slot {
+		if slotOfString(k) == slot {
 			keys = append(keys, k)
 		}
 	}
@@ -234,7 +232,7 @@ func (c *Cluster) wandering(node int) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var text strings.Builder
-	for slot := range cluster.Slots {
+	for slot := range slotCount {
 		m := t.moving[slot]
 		switch {
 		case m == nil:
@@ -269,7 +267,7 @@ func (c *Cluster) info() string {
 	}
 	return fmt.Sprintf("cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_slots_ok:%d\r\ncluster_slots_pfail:0\r\n"+
 		"cluster_slots_fail:%d\r\ncluster_known_nodes:%d\r\ncluster_size:%d\r\ncluster_current_epoch:%d\r\n",
-		state, cluster.Slots, cluster.Slots-failed, failed, known, size, t.epoch)
+		state, slotCount, slotCount-failed, failed, known, size, t.epoch)
 }
 
 // appendRole appends the reply to ROLE.

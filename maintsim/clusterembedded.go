@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 // An embeddedFleet is nodes that are proxies only, in front of one embedded server. The
@@ -55,7 +53,7 @@ func (f embeddedFleet) movePart(ctx context.Context, m plannedMove, part []int, 
 	})
 	var keys []string
 	for _, k := range f.c.sim.engine.embedded.m.Keys() {
-		if _, ok := slices.BinarySearch(part, int(cluster.SlotString(k))); ok {
+		if _, ok := slices.BinarySearch(part, slotOfString(k)); ok {
 			keys = append(keys, k)
 		}
 	}
@@ -66,7 +64,7 @@ func (f embeddedFleet) movePart(ctx context.Context, m plannedMove, part []int, 
 		}
 		for _, k := range keys[len(keys)*i/keySteps : len(keys)*(i+1)/keySteps] {
 			t.mu.RLock()
-			migration := t.moving[int(cluster.SlotString(k))]
+			migration := t.moving[slotOfString(k)]
 			t.mu.RUnlock()
 			migration.take([][]byte{[]byte(k)})
 		}

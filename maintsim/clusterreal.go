@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/realserver"
 )
 
@@ -276,7 +275,7 @@ func (f *realFleet) do(args []string) (any, error) {
 	if len(words) > 0 {
 		if keys := appendKeys(nil, words); len(keys) > 0 {
 			f.c.table.mu.RLock()
-			shard = int(f.c.table.owner[cluster.Slot(keys[0])])
+			shard = int(f.c.table.owner[slotOf(keys[0])])
 			f.c.table.mu.RUnlock()
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 // A slotTable is who has which slot, and what becomes of the nodes. Of an embedded
@@ -18,7 +16,7 @@ type slotTable struct {
 	ids   []string // by node; set before anybody is served
 
 	mu      sync.RWMutex
-	owner   [cluster.Slots]int16 // shard; -1: nobody
+	owner   [slotCount]int16 // shard; -1: nobody
 	moving  map[int]*slotMigration
 	shards  []shardState
 	alive   []bool // by node
@@ -60,7 +58,7 @@ func newSlotTable(cfg ClusterConfig, addrs []string) *slotTable {
 		t.shards[s].primary, t.shards[s].member = s, s < cfg.Shards
 	}
 	for s := range cfg.Shards {
-		for slot := cluster.Slots * s / cfg.Shards; slot < cluster.Slots*(s+1)/cfg.Shards; slot++ {
+		for slot := slotCount * s / cfg.Shards; slot < slotCount*(s+1)/cfg.Shards; slot++ {
 			t.owner[slot] = int16(s)
 		}
 	}
@@ -131,9 +129,9 @@ type request struct {
 // judge returns the error that a node answers with because of the slot of the keys, or ""
 // if it serves. exists tells whether there is a key anywhere.
 func (t *slotTable) judge(req request, exists func(key string) bool) string {
-	slot := int(cluster.Slot(req.keys[0]))
+	slot := slotOf(req.keys[0])
 	for _, k := range req.keys[1:] {
-		if int(cluster.Slot(k)) != slot {
+		if slotOf(k) != slot {
 			return "CROSSSLOT Keys in request don't hash to the same slot"
 		}
 	}
@@ -218,7 +216,7 @@ func (m *slotMigration) take(keys [][]byte) {
 
 // has tells whether the node of a shard would list a key as its own.
 func (t *slotTable) has(shard int, key string) bool {
-	slot := int(cluster.SlotString(key))
+	slot := slotOfString(key)
 	t.mu.RLock()
 	owner, m := int(t.owner[slot]), t.moving[slot]
 	t.mu.RUnlock()
@@ -260,7 +258,7 @@ func slotsText(rs []SlotRange) string {
 func listSlots(rs []SlotRange) ([]int, error) {
 	var slots []int
 	for _, r := range rs {
-		if r.First < 0 || r.Last >= cluster.Slots || r.First > r.Last {
+		if r.First < 0 || r.Last >= slotCount || r.First > r.Last {
 			return nil, fmt.Errorf("maintsim: there are no slots %v", r)
 		}
 		for slot := r.First; slot <= r.Last; slot++ {

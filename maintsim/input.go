@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/baton-go/redis/internal/cluster"
 )
 
 var errPending = errors.New("maintsim: too much is waiting behind a blocking command")
@@ -185,7 +183,7 @@ func (s *session) rule(name, frame []byte) ruling {
 		rule = s.ruleVerb(v, requestArgs(frame))
 	}
 	if rule.entry.kind == entryBlocking && len(r.cluster.keys) > 0 {
-		rule.entry.slot = int(cluster.Slot(r.cluster.keys[0]))
+		rule.entry.slot = slotOf(r.cluster.keys[0])
 	}
 	if rule.silent {
 		return rule
