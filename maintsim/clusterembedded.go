@@ -120,6 +120,7 @@ func (c *Cluster) promote(shard, node int) {
 
 func (f embeddedFleet) join(context.Context, int) error  { return nil }
 func (f embeddedFleet) leave(context.Context, int) error { return nil }
+func (f embeddedFleet) reset(context.Context, int) error { return nil }
 func (f embeddedFleet) kill(int) error                   { return nil }
 
 // takeOver promotes a replica of the killed node's shard if it was the primary.

@@ -16,9 +16,11 @@ type fleet interface {
 	move(ctx context.Context, m plannedMove, within time.Duration, atomic bool) ([]int, error)
 	// failover makes a node the primary of its shard.
 	failover(ctx context.Context, node int) error
-	// join makes a shard part of the cluster, and leave takes it out.
+	// join makes a shard part of the cluster, and leave takes it out; its nodes still lead
+	// clients to the others then. reset ends that.
 	join(ctx context.Context, shard int) error
 	leave(ctx context.Context, shard int) error
+	reset(ctx context.Context, shard int) error
 	// kill ends a node, and restart brings it back. takeOver does what the others do
 	// some time after a node was killed.
 	kill(node int) error
@@ -127,7 +129,7 @@ func (c *Cluster) migrate(ctx context.Context, moves []SlotMove, o options) erro
 	if err == nil {
 		err = c.sim.stall(ctx, o.stall)
 	}
-	c.conclude(w, c.triplets(planned), o)
+	c.conclude(w, c.triplets(planned, o), o)
 	if o.removal && err == nil {
 		err = c.retire(ctx, planned, o)
 	}
@@ -151,15 +153,25 @@ func (c *Cluster) moveAll(ctx context.Context, planned []plannedMove, o options)
 }
 
 // triplets are moves as SMIGRATED tells them.
-func (c *Cluster) triplets(moves []plannedMove) []triplet {
+func (c *Cluster) triplets(moves []plannedMove, o options) []triplet {
 	var out []triplet
 	for _, m := range moves {
 		if len(m.slots) > 0 {
-			from, to := c.table.primary(m.from), c.table.primary(m.to)
-			out = append(out, triplet{c.table.addrs[from], c.table.addrs[to], slotsText(ranges(m.slots))})
+			out = append(out, c.triplet(c.table.primary(m.from), c.table.primary(m.to), m.slots, o))
 		}
 	}
 	return out
+}
+
+// triplet is slots that went from one node to another, as SMIGRATED tells them.
+func (c *Cluster) triplet(from, to int, slots []int, o options) triplet {
+	addr := func(node int) string {
+		if o.form.has(VariantResolved) {
+			return c.sim.proxies[node].addr
+		}
+		return c.table.addrs[node]
+	}
+	return triplet{addr(from), addr(to), slotsText(ranges(slots))}
 }
 
 // open announces SMIGRATING, unless nobody is to know: then it returns nil.
@@ -255,6 +267,9 @@ func (c *Cluster) retire(ctx context.Context, moves []plannedMove, o options) er
 		for _, node := range c.table.shards[shard].nodes {
 			c.closeNode(node, o.mode.atDeadline(), EventProxyClosed)
 		}
+		if err == nil {
+			err = c.fleet.reset(ctx, shard)
+		}
 	}
 	return err
 }
@@ -300,7 +315,7 @@ func (c *Cluster) failover(ctx context.Context, shard int, o options) error {
 	if err == nil {
 		c.sim.record(Event{Kind: EventPromoted, Proxy: node})
 		err = c.sim.stall(ctx, o.stall)
-		c.conclude(w, []triplet{{c.table.addrs[old], c.table.addrs[node], slotsText(ranges(slots))}}, o)
+		c.conclude(w, []triplet{c.triplet(old, node, slots, o)}, o)
 		return err
 	}
 	c.conclude(w, nil, o)

@@ -218,6 +218,15 @@ func (f *realFleet) join(ctx context.Context, shard int) error {
 }
 
 func (f *realFleet) leave(ctx context.Context, shard int) error {
+	return f.nodes.Leave(ctx, f.shardAddrs(shard)...)
+}
+
+func (f *realFleet) reset(ctx context.Context, shard int) error {
+	return f.nodes.Reset(ctx, f.shardAddrs(shard)...)
+}
+
+// shardAddrs is where the nodes of a shard listen, its primary first.
+func (f *realFleet) shardAddrs(shard int) []string {
 	primary := f.primary(shard)
 	addrs := []string{primary}
 	for _, node := range f.c.table.shards[shard].nodes {
@@ -225,7 +234,7 @@ func (f *realFleet) leave(ctx context.Context, shard int) error {
 			addrs = append(addrs, f.addrs[node])
 		}
 	}
-	return f.nodes.Leave(ctx, addrs...)
+	return addrs
 }
 
 func (f *realFleet) kill(node int) error { return f.nodes.Kill(f.addrs[node]) }

@@ -58,6 +58,8 @@ const (
 	// VariantPairs leaves the source out of SMIGRATED, as older drafts had it. Clients
 	// need not understand that.
 	VariantPairs Variant = "pairs"
+	// VariantResolved says in SMIGRATED where proxies listen, and not how they are known.
+	VariantResolved Variant = "resolved"
 )
 
 // form is how a notice is encoded: the variants of it.

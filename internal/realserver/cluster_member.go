@@ -92,35 +92,59 @@ func (c *Cluster) Join(ctx context.Context, addr, primary string) error {
 }
 
 // Leave takes nodes that have no slots out of the cluster: replicas together with their
-// primary. They are spare again, and empty. It returns when all others have forgotten them.
+// primary. It returns when all others have forgotten them. They themselves still know the
+// others, until Reset.
 func (c *Cluster) Leave(ctx context.Context, addrs ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	var leaving []*node
-	for _, addr := range addrs {
-		n, err := c.at(addr)
-		if err != nil {
-			return err
-		}
-		leaving = append(leaving, n)
+	leaving, err := c.all(addrs)
+	if err != nil {
+		return err
 	}
-	slices.Reverse(leaving) // a primary with replicas can't be reset
-	old := make([]string, len(leaving))
-	for i, n := range leaving {
+	for _, n := range leaving {
 		n.stranger.Store(true)
-		old[i] = n.id()
-		if err := c.reset(ctx, n); err != nil {
-			return err
-		}
 	}
 	for _, other := range c.living() {
-		for _, id := range old {
-			if _, err := c.Do(ctx, other.server().Addr(), "CLUSTER", "FORGET", id); err != nil {
+		for _, n := range leaving {
+			if _, err := c.Do(ctx, other.server().Addr(), "CLUSTER", "FORGET", n.id()); err != nil {
 				return err
 			}
 		}
 	}
 	return c.Settle(ctx)
+}
+
+// Reset makes spare again, and empty, what has left: the primary first, as in Leave. Those
+// that were killed stay as they are.
+func (c *Cluster) Reset(ctx context.Context, addrs ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	gone, err := c.all(addrs)
+	if err != nil {
+		return err
+	}
+	for _, n := range slices.Backward(gone) { // a primary with replicas can't be reset
+		if !n.lives() {
+			continue
+		}
+		if err := c.reset(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all returns the nodes that listen at some addresses.
+func (c *Cluster) all(addrs []string) ([]*node, error) {
+	var nodes []*node
+	for _, addr := range addrs {
+		n, err := c.at(addr)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
 }
 
 // reset makes a node a stranger with another id: nodes refuse for a minute to know one

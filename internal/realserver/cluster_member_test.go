@@ -33,6 +33,9 @@ func TestClusterMembersComeAndGo(t *testing.T) {
 				if err := c.Leave(t.Context(), primary, replica); err != nil {
 					t.Fatal(err)
 				}
+				if err := c.Reset(t.Context(), primary, replica); err != nil {
+					t.Fatal(err)
+				}
 				if got := c.Addrs(); !slices.Equal(got, members) {
 					t.Errorf("got members %v after two have left, want %v", got, members)
 				}
