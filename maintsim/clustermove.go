@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -215,14 +216,14 @@ func (c *Cluster) conclude(w *window, moves []triplet, o options) {
 	s.mu.Lock()
 	told := s.closeLocked(w, done, o)
 	s.mu.Unlock()
-	var detail string
+	var detail strings.Builder
 	for i, m := range moves {
 		if i > 0 {
-			detail += " "
+			detail.WriteString(" ")
 		}
-		detail += m.from + ">" + m.to + "[" + m.slots + "]"
+		detail.WriteString(m.from + ">" + m.to + "[" + m.slots + "]")
 	}
-	s.record(Event{Kind: EventNotice, Notice: SMigrated, Seq: done.seq, Proxy: -1, Connections: told, Detail: detail})
+	s.record(Event{Kind: EventNotice, Notice: SMigrated, Seq: done.seq, Proxy: -1, Connections: told, Detail: detail.String()})
 }
 
 // join makes a shard part of the cluster, and its nodes accept.
