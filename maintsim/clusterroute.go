@@ -29,6 +29,8 @@ func (s *session) ruleCluster(c *Cluster, v verb, frame []byte) (r ruling, ok bo
 	in := &s.in.cluster
 	asking := in.asking
 	switch {
+	case v == verbAsking && s.in.inTx: // it is queued like any other, and has no effect
+		return ruling{bytes: appendCommand(nil, "PING"), entry: entry{n: 1}}, true
 	case v == verbAsking:
 		in.asking = true
 	case v == verbEndTx, v != verbMulti && !s.in.inTx:
@@ -59,6 +61,7 @@ func (s *session) ruleCluster(c *Cluster, v verb, frame []byte) (r ruling, ok bo
 		channels: channels,
 		reads:    channels || in.readOnly && !writes && v != verbEndTx,
 		asking:   asking,
+		queued:   s.in.inTx && v != verbEndTx,
 	}, c.exists)
 	if refusal != "" {
 		return s.refuseSlot(v, refusal), true

@@ -124,6 +124,7 @@ type request struct {
 	channels bool // they are names of channels, which don't wander
 	reads    bool // a replica may serve it
 	asking   bool
+	queued   bool // it is not executed yet
 }
 
 // judge returns the error that a node answers with because of the slot of the keys, or ""
@@ -152,7 +153,7 @@ func (t *slotTable) judge(req request, exists func(key string) bool) string {
 	case m != nil && !req.channels && req.node == sh.primary:
 		return m.atSource(req.keys, slot, t.addrs[target.primary], exists)
 	case m != nil && !req.channels && req.asking && req.node == target.primary:
-		return m.atTarget(req.keys, exists)
+		return m.atTarget(req, exists)
 	case req.node == sh.primary || owner == here && req.reads:
 		return ""
 	}
@@ -177,12 +178,14 @@ func (m *slotMigration) atSource(keys [][]byte, slot int, target string, exists 
 }
 
 // atTarget judges a command behind ASKING at the node that gets a slot.
-func (m *slotMigration) atTarget(keys [][]byte, exists func(string) bool) string {
-	here, missing := m.count(keys, true, exists)
+func (m *slotMigration) atTarget(req request, exists func(string) bool) string {
+	here, missing := m.count(req.keys, true, exists)
 	if here+missing > 1 && missing > 0 {
 		return errTryAgain
 	}
-	m.take(keys)
+	if !req.queued {
+		m.take(req.keys)
+	}
 	return ""
 }
 
