@@ -15,7 +15,8 @@ import (
 // continues on the same connection.
 var halfMoved = []string{
 	"t:GET {t}a", "t:ASKING+SET {t}a 1+GET {t}a", "s:GET {t}a", "s:GET {t}b", "s:GET {t}c", "s:SET {t}c 1",
-	"s:MGET {t}a {t}c", "s:MGET {t}a {t}b", "s:MGET {t}b {t}b", "t:ASKING+MGET {t}a {t}b", "t:ASKING+MGET {t}a {t}a",
+	"s:MGET {t}a {t}c", "s:MGET {t}a {t}b", "s:MGET {t}b {t}b", "s:MSET {t}x 1 {t}y 1", "t:ASKING+MSET {t}x 1 {t}y 1",
+	"t:ASKING+MGET {t}a {t}b", "t:ASKING+MGET {t}a {t}a",
 	"t:ASKING+MULTI+INCR {t}a+INCR {t}a+EXEC+GET {t}a", "t:MULTI+ASKING+INCR {t}a+ASKING+INCR {t}a+EXEC",
 	"t:ASKING+MULTI+INCR {t}a+INCR {t}b+EXEC", lateJudged, "s:MULTI+INCR {t}b+INCR {t}b+EXEC",
 	"t:MULTI+INCR {t}a+EXEC", "s:WATCH {t}a", "s:WATCH {t}b+UNWATCH", "t:WATCH {t}a", "t:ASKING+WATCH {t}a+UNWATCH",
