@@ -93,6 +93,8 @@ type Result struct {
 	// OvertakenReads counts GETs that were executed before a SET in front of them in the
 	// same pipeline, which can only be where a server refuses the SET for a while.
 	OvertakenReads int64 `json:"overtaken_reads"`
+	// Values compares the keys that one worker writes to with what is in the server.
+	Values Values `json:"values"`
 }
 
 // Commands counts commands. Sent is the sum of the others.
@@ -109,6 +111,12 @@ type Incr struct {
 	Unknown      int64 `json:"unknown"`
 	Value        int64 `json:"value"`      // in the server, read past the proxies
 	Mismatched   int64 `json:"mismatched"` // counters that alone break the rule
+}
+
+// Values is the account of the keys with one writer each.
+type Values struct {
+	Keys int64 `json:"keys"` // that were written to
+	Lost int64 `json:"lost"` // whose value in the server is not the last acknowledged one or a later
 }
 
 // PubSub is the account of the messages.

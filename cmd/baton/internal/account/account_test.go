@@ -80,6 +80,7 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 		{"overtaken", balanced, announced, func(r *Result) { r.OvertakenReads = 1 }, "1 GET was executed before a SET"},
 		{"overtaken at a cut", cut, cutTerms, func(r *Result) { r.OvertakenReads = 2 }, "2 GETs were executed before a SET"},
 		{"no order", balanced, announced, func(r *Result) { r.History.Violations = 1 }, "1 key has a history that no order"},
+		{"value lost", balanced, announced, func(r *Result) { r.Values.Lost = 1 }, "1 key has not the value that was acknowledged last."},
 		{"failed", balanced, announced, func(r *Result) { r.Commands.Failed, r.Commands.Sent = 3, 1003 }, "3 commands failed."},
 		{"unknown", balanced, announced, func(r *Result) { r.Commands.Unknown, r.Commands.Sent = 1, 1001 }, "1 command was sent and not answered."},
 		{"unanswered sums", balanced, announced, func(r *Result) { r.Commands.Sent = 1001 }, "The commands don't add up"},

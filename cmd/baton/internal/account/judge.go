@@ -56,6 +56,7 @@ func (j *judge) commands(r *Result, t Terms) {
 		count(r.OvertakenReads, "GET was", "GETs were"))
 	j.broken(r.History.Violations > 0, "%s that no order of its commands explains: one was lost, took effect twice, or too late.",
 		count(r.History.Violations, "key has a history", "keys have a history"))
+	j.broken(r.Values.Lost > 0, "%s not the value that was acknowledged last.", count(r.Values.Lost, "key has", "keys have"))
 	j.broken(c.Failed > 0 && !t.Down, "%s failed.", count(c.Failed, "command", "commands"))
 	j.broken(r.IdempotentFailed > 0 && !t.Down, "%s, though they can be sent again.",
 		count(r.IdempotentFailed, "single GET or SET did not succeed", "single GETs and SETs did not succeed"))

@@ -45,6 +45,7 @@ func (r *Result) Rows() []Row {
 			c("acknowledged", r.Incr.Acknowledged), c("in the server", r.Incr.Value),
 			bad("unknown", r.Incr.Unknown), bad("counters off", r.Incr.Mismatched),
 		}},
+		{"SET", []Cell{c("keys in the server", r.Values.Keys), bad("lost", r.Values.Lost)}},
 		{"Pub/Sub", []Cell{
 			c("published", r.PubSub.Published), c("received", r.PubSub.Received),
 			bad("lost", r.PubSub.Lost), bad("twice", r.PubSub.Duplicated), bad("out of order", r.PubSub.Reordered),

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/baton-go/redis"
 )
 
 // keyPrefix begins every key a drill writes, so that it never touches others'.
@@ -18,15 +16,19 @@ const keyPrefix = "baton-drill:"
 // MinWorkers is the fewest workers a load needs, one of each kind.
 const MinWorkers = 8
 
-// Backend runs commands on the server past everything that is simulated.
+// Backend runs commands on the server past everything that is simulated; in a cluster on
+// the node that has the command's key.
 type Backend interface {
 	Do(args ...string) (any, error)
 }
 
 // A Config says what load to run.
 type Config struct {
-	Client  *redis.Client
+	Client  Client
 	Backend Backend
+	// Cluster is true where Client is a cluster's. Keys are then spread over all slots,
+	// and there are shard channels.
+	Cluster bool
 	Workers int    // at least MinWorkers
 	Seed    uint64 // of all random choices
 	Run     string // makes the keys of this run its own
@@ -42,6 +44,7 @@ type Config struct {
 type Load struct {
 	cfg     Config
 	prefix  string
+	layout  layout
 	workers []*worker
 	start   []func(context.Context) // one for each worker
 	wg      sync.WaitGroup
@@ -103,28 +106,15 @@ func Exclusive(workers int) int {
 	return of[watcher] + of[consumer] + of[subscriber]
 }
 
-const (
-	sharedCounters = 8
-	twinCounters   = 2 // pairs of them
-	watchedKeys    = 2
-)
-
 // New prepares a load: its counters are written through the backend.
 func New(cfg Config) (*Load, error) {
 	if cfg.Workers < MinWorkers {
 		return nil, fmt.Errorf("load: %d workers, want at least %d", cfg.Workers, MinWorkers)
 	}
-	l := &Load{cfg: cfg, prefix: keyPrefix + cfg.Run + ":"}
-	for i := range sharedCounters {
-		l.addCounter("shared:"+strconv.Itoa(i), -1)
-	}
-	for i := range twinCounters {
-		n := len(l.counters)
-		l.addCounter("left:"+strconv.Itoa(i), n+1)
-		l.addCounter("right:"+strconv.Itoa(i), n)
-	}
-	for i := range watchedKeys {
-		l.watched = append(l.watched, &watched{key: l.prefix + "watched:" + strconv.Itoa(i)})
+	l := &Load{cfg: cfg, prefix: keyPrefix + cfg.Run + ":", layout: newLayout(cfg.Cluster)}
+	l.addCounters()
+	for i := range l.layout.watched {
+		l.watched = append(l.watched, &watched{key: l.place("watched:"+strconv.Itoa(i), i, l.layout.watched)})
 	}
 	l.addWorkers()
 	for _, c := range l.counters {
@@ -132,16 +122,72 @@ func New(cfg Config) (*Load, error) {
 			return nil, fmt.Errorf("load: write a counter: %w", err)
 		}
 	}
+	l.dealKeys()
 	for _, w := range l.workers {
 		w.prepare()
 	}
 	return l, nil
 }
 
-func (l *Load) addCounter(name string, twin int) int {
+// place is layout.place for a key of this run.
+func (l *Load) place(name string, nth, of int) string { return l.layout.place(l.prefix+name, nth, of) }
+
+func (l *Load) addCounters() {
+	for i := range l.layout.shared {
+		l.addCounter(l.place("counter:shared:"+strconv.Itoa(i), i, l.layout.shared), -1)
+	}
+	for i := range l.layout.pairs {
+		n, tag := len(l.counters), l.tag(i)
+		l.addCounter(l.prefix+"counter:left:"+tag, n+1)
+		l.addCounter(l.prefix+"counter:right:"+tag, n)
+	}
+}
+
+// tag is what keys have in common with a pair of counters, so that one node has all of
+// them.
+func (l *Load) tag(pair int) string {
+	return "{" + l.layout.place("pair:"+strconv.Itoa(pair), pair, l.layout.pairs) + "}"
+}
+
+// dealKeys gives every worker the keys that only it writes to.
+func (l *Load) dealKeys() {
+	var roaming []*worker
+	wanted := 0
+	for _, w := range l.workers {
+		switch w.owns {
+		case ownsTagged:
+			for i := range l.layout.pairs {
+				w.addKey(l.prefix + "key:" + strconv.Itoa(w.id) + ":" + l.tag(i))
+			}
+		case ownsAny:
+			roaming = append(roaming, w)
+			wanted += keysPerWorker
+		case ownsFew:
+			wanted += keysPerWorker
+		case ownsNone:
+		}
+	}
+	names := l.layout.cover(l.prefix+"key:", wanted, rand.New(rand.NewPCG(l.cfg.Seed, keySeed)))
+	for _, w := range l.workers {
+		if w.owns == ownsFew {
+			for _, name := range names[:keysPerWorker] {
+				w.addKey(name)
+			}
+			names = names[keysPerWorker:]
+		}
+	}
+	for i, name := range names {
+		roaming[i%len(roaming)].addKey(name)
+	}
+}
+
+// keySeed tells the random choice of keys from those of workers.
+const keySeed = 1 << 32
+
+func (l *Load) addCounter(key string, twin int) int {
 	n := len(l.counters)
 	l.counters = append(l.counters, counter{
-		key:  l.prefix + "counter:" + name,
+		key:  key,
 		base: int64(n+1) * counterStep,
 		twin: twin,
 	})
@@ -151,21 +197,21 @@ func (l *Load) addCounter(name string, twin int) int {
 func (l *Load) addWorkers() {
 	of := split(l.cfg.Workers)
 	for i := range of[plain] {
-		w := l.addWorker(true)
-		w.own = l.addCounter("own:"+strconv.Itoa(w.id), -1)
+		w := l.addCountingWorker()
 		if i < min(of[plain]/historyShare, maxHistorian) {
+			w.owns = ownsFew // until its history is full
 			l.start = append(l.start, w.historian)
 		} else {
 			l.start = append(l.start, w.plain)
 		}
 	}
 	for range of[pipeliner] {
-		w := l.addWorker(true)
-		w.own = l.addCounter("own:"+strconv.Itoa(w.id), -1)
-		l.start = append(l.start, w.pipeline)
+		l.start = append(l.start, l.addCountingWorker().pipeline)
 	}
 	for range of[transactor] {
-		l.start = append(l.start, l.addWorker(true).transact)
+		w := l.addWorker(true)
+		w.owns = ownsTagged
+		l.start = append(l.start, w.transact)
 	}
 	for i := range of[watcher] {
 		w := l.addWorker(true)
@@ -173,7 +219,7 @@ func (l *Load) addWorkers() {
 		l.start = append(l.start, func(ctx context.Context) { w.watch(ctx, target) })
 	}
 	for i := range of[producer] {
-		ls := newList(l.prefix+"list:"+strconv.Itoa(i), i%2 == 1)
+		ls := newList(l.place("list:"+strconv.Itoa(i), i%regions, regions), i%2 == 1)
 		l.lists = append(l.lists, ls)
 		from, to := l.addWorker(true), l.addWorker(false)
 		l.start = append(l.start,
@@ -181,8 +227,7 @@ func (l *Load) addWorkers() {
 			func(ctx context.Context) { to.consume(ctx, ls) })
 	}
 	for i := range of[publisher] {
-		// One of them subscribes by pattern.
-		ch := newChannel(l.prefix+"channel:"+strconv.Itoa(i), i == 0)
+		ch := newChannel(l.place("channel:"+strconv.Itoa(i), i%regions, regions), l.channelKind(i))
 		l.channels = append(l.channels, ch)
 		from, to := l.addWorker(true), l.addWorker(false)
 		l.subbed.Add(1)
@@ -190,6 +235,26 @@ func (l *Load) addWorkers() {
 			func(ctx context.Context) { from.publish(ctx, ch) },
 			func(ctx context.Context) { to.subscribe(ctx, ch) })
 	}
+}
+
+// channelKind says how the subscriber of channel i subscribes: one by pattern, and in a
+// cluster the first to a shard channel.
+func (l *Load) channelKind(i int) channelKind {
+	if l.cfg.Cluster {
+		return []channelKind{sharded, byPattern, byName}[i%3]
+	}
+	if i == 0 {
+		return byPattern
+	}
+	return byName
+}
+
+// addCountingWorker adds a worker with keys and a counter of its own.
+func (l *Load) addCountingWorker() *worker {
+	w := l.addWorker(true)
+	w.own = l.addCounter(l.prefix+"counter:own:"+strconv.Itoa(w.id), -1)
+	w.owns = ownsAny
+	return w
 }
 
 func (l *Load) addWorker(recovers bool) *worker {

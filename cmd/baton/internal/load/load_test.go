@@ -87,7 +87,8 @@ func testWorker(t *testing.T) *worker {
 	l.addCounter("shared", -1)
 	own := l.addCounter("own", -1)
 	w := l.addWorker(true)
-	w.own = own
+	w.own, w.owns = own, ownsAny
+	l.dealKeys()
 	w.prepare()
 	return w
 }
@@ -195,7 +196,7 @@ func TestWrongRepliesToIncrAreFound(t *testing.T) {
 
 func TestMessagesAreBooked(t *testing.T) {
 	w := testWorker(t)
-	ch := newChannel("c", false)
+	ch := newChannel("c", byName)
 	for i := range int64(7) {
 		ch.published.add(i)
 	}

@@ -18,11 +18,20 @@ const (
 	bufferedMessages = 1000
 )
 
+// channelKind is how a channel is subscribed to.
+type channelKind uint8
+
+const (
+	byName channelKind = iota
+	byPattern
+	sharded
+)
+
 // channel is a Pub/Sub channel with one publisher of numbered messages and one
 // subscriber.
 type channel struct {
-	name    string
-	pattern bool // subscribe by pattern
+	name string
+	kind channelKind
 	// publishing ends when the publisher has ended.
 	publishing chan struct{}
 
@@ -34,12 +43,13 @@ type channel struct {
 	appRetries       atomic.Int64
 }
 
-func newChannel(name string, pattern bool) *channel {
-	return &channel{name: name, pattern: pattern, publishing: make(chan struct{}), last: -1}
+func newChannel(name string, kind channelKind) *channel {
+	return &channel{name: name, kind: kind, publishing: make(chan struct{}), last: -1}
 }
 
-// publish sends numbered messages. One that nobody received is sent again, as the
-// application sees in the reply.
+// publish sends numbered messages. One that nobody received is sent again, where the
+// application sees that in the reply: in a cluster only of shard channels, as the node of
+// a publisher knows nothing of those who listen at others.
 func (w *worker) publish(ctx context.Context, ch *channel) {
 	defer close(ch.publishing)
 	if !w.load.subscribed(ctx) {
@@ -51,9 +61,13 @@ func (w *worker) publish(ctx context.Context, ch *channel) {
 }
 
 func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
+	publish, counts := w.client().Publish, !w.load.cfg.Cluster
+	if ch.kind == sharded {
+		publish, counts = w.client().SPublish, true
+	}
 	for began := time.Now(); ; {
 		b := w.begin(1)
-		cmd := w.client().Publish(ctx, ch.name, ch.name+"|"+strconv.FormatInt(n, 10))
+		cmd := publish(ctx, ch.name, ch.name+"|"+strconv.FormatInt(n, 10))
 		switch w.end(ctx, b, cmd.Err()) {
 		case Unknown:
 			ch.unsure.add(n)
@@ -62,7 +76,7 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 			return
 		case Acknowledged:
 		}
-		if cmd.Val() > 0 || time.Since(began) > giveUp || ctx.Err() != nil {
+		if cmd.Val() > 0 || !counts || time.Since(began) > giveUp || ctx.Err() != nil {
 			ch.published.add(n)
 			return
 		}
@@ -122,8 +136,12 @@ func (w *worker) subscribe(ctx context.Context, ch *channel) {
 }
 
 func (w *worker) openSubscription(ctx context.Context, ch *channel) *redis.PubSub {
-	if ch.pattern {
+	switch ch.kind {
+	case byPattern:
 		return w.client().PSubscribe(ctx, ch.name+"*")
+	case sharded:
+		return w.client().SSubscribe(ctx, ch.name)
+	case byName:
 	}
 	return w.client().Subscribe(ctx, ch.name)
 }
@@ -162,7 +180,7 @@ func (w *worker) receive(ctx context.Context, ch *channel, msgs <-chan *redis.Me
 
 func (w *worker) book(ch *channel, m *redis.Message) {
 	n, ok := itemOf(ch.name, m.Payload)
-	if !ok || m.Channel != ch.name || ch.pattern != (m.Pattern != "") {
+	if !ok || m.Channel != ch.name || (ch.kind == byPattern) != (m.Pattern != "") {
 		w.rec.wrong++
 		return
 	}

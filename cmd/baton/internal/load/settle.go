@@ -17,7 +17,7 @@ import (
 func (l *Load) Settle(r *account.Result, end time.Duration, cut bool) error {
 	l.settleCommands(r, end)
 	l.settleHistory(r)
-	return errors.Join(l.settleIncr(r, cut), l.settleWatch(r), l.settleBlocking(r), l.settlePubSub(r))
+	return errors.Join(l.settleIncr(r, cut), l.settleValues(r), l.settleWatch(r), l.settleBlocking(r), l.settlePubSub(r))
 }
 
 func (l *Load) settleCommands(r *account.Result, end time.Duration) {
@@ -135,6 +135,28 @@ func (l *Load) settleIncr(r *account.Result, cut bool) error {
 	return nil
 }
 
+// settleValues compares what is in each key that only one worker writes to.
+func (l *Load) settleValues(r *account.Result) error {
+	for _, w := range l.workers {
+		for i := range w.keys {
+			k := &w.keys[i]
+			if k.sent == 0 {
+				continue
+			}
+			reply, err := l.cfg.Backend.Do("GET", k.key)
+			if err != nil {
+				return fmt.Errorf("read a key: %w", err)
+			}
+			r.Values.Keys++
+			value, _ := reply.(string)
+			if n, ok := k.serialOf(value); k.acked > 0 && (!ok || n < k.acked) || value != "" && !ok {
+				r.Values.Lost++
+			}
+		}
+	}
+	return nil
+}
+
 func (l *Load) settleWatch(r *account.Result) error {
 	for _, t := range l.watched {
 		v, err := l.readInt(t.key)
@@ -190,8 +212,11 @@ func (l *Load) settlePubSub(r *account.Result) error {
 	return nil
 }
 
-// Clean deletes every key of the run.
+// Clean deletes every key of the run; not in a cluster, which is none of others'.
 func (l *Load) Clean() error {
+	if l.cfg.Cluster {
+		return nil
+	}
 	keys := []string{"DEL"}
 	for _, c := range l.counters {
 		keys = append(keys, c.key)

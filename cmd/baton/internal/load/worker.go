@@ -11,6 +11,16 @@ import (
 	"github.com/baton-go/redis"
 )
 
+// ownership is which keys of its own a worker has.
+type ownership uint8
+
+const (
+	ownsNone   ownership = iota
+	ownsFew              // keysPerWorker
+	ownsAny              // its part of those that cover a cluster's slots
+	ownsTagged           // one with the tag of each pair of counters
+)
+
 // A worker is one closed loop with a book of its own.
 type worker struct {
 	load *Load
@@ -18,6 +28,7 @@ type worker struct {
 	rec  *Recorder
 	rng  *rand.Rand
 	own  int // index of the counter only this worker increments
+	owns ownership
 
 	keys     []ownKeyState
 	counters []counterState // by index of Load.counters
@@ -38,10 +49,7 @@ type counterState struct {
 	since                 int64 // increments without a reply since
 }
 
-const (
-	keysPerWorker = 3
-	failurePause  = 5 * time.Millisecond
-)
+const failurePause = 5 * time.Millisecond
 
 // valuePadding makes values as long as small records are.
 var valuePadding = strings.Repeat("x", 40)
@@ -52,12 +60,11 @@ func (w *worker) prepare() {
 	for i, c := range w.load.counters {
 		w.counters[i].seen = c.base
 	}
-	for i := range keysPerWorker {
-		w.keys = append(w.keys, ownKeyState{key: w.load.prefix + "key:" + strconv.Itoa(w.id) + ":" + strconv.Itoa(i)})
-	}
 }
 
-func (w *worker) client() *redis.Client { return w.load.cfg.Client }
+func (w *worker) addKey(key string) { w.keys = append(w.keys, ownKeyState{key: key}) }
+
+func (w *worker) client() Client { return w.load.cfg.Client }
 
 // running reports whether the worker is to send another command.
 func (w *worker) running(ctx context.Context) bool {
@@ -107,7 +114,7 @@ func (w *worker) plain(ctx context.Context) {
 		case n < 90:
 			w.incr(ctx, w.own)
 		default:
-			w.incr(ctx, w.rng.IntN(sharedCounters))
+			w.incr(ctx, w.rng.IntN(w.load.layout.shared))
 		}
 	}
 }
@@ -146,15 +153,9 @@ func (w *worker) checkGet(k *ownKeyState, cmd *redis.StringCmd, before int64) {
 		}
 		return
 	}
-	rest, ok := strings.CutPrefix(cmd.Val(), k.key)
-	if !ok || !strings.HasPrefix(rest, "|") {
-		w.rec.wrong++
-		return
-	}
-	serial, rest, ok := strings.Cut(rest[1:], "|")
-	n, err := strconv.ParseInt(serial, 10, 64)
+	n, ok := k.serialOf(cmd.Val())
 	switch {
-	case !ok || err != nil || rest != valuePadding || n > k.sent:
+	case !ok:
 		w.rec.wrong++
 	case n < before:
 		w.rec.stale++
@@ -163,6 +164,17 @@ func (w *worker) checkGet(k *ownKeyState, cmd *redis.StringCmd, before int64) {
 	default:
 		k.acked = n
 	}
+}
+
+// serialOf is the serial number in a value, if it is one that was set.
+func (k *ownKeyState) serialOf(value string) (n int64, ok bool) {
+	rest, ok := strings.CutPrefix(value, k.key)
+	if !ok || !strings.HasPrefix(rest, "|") {
+		return 0, false
+	}
+	serial, rest, ok := strings.Cut(rest[1:], "|")
+	n, err := strconv.ParseInt(serial, 10, 64)
+	return n, ok && err == nil && rest == valuePadding && n <= k.sent
 }
 
 // checkIncr books an INCR and checks its reply: the counter's own, and higher than
@@ -198,7 +210,7 @@ func (w *worker) pipeline(ctx context.Context) {
 	for w.running(ctx) {
 		first := w.rng.IntN(len(w.keys))
 		a, b, c := &w.keys[first], &w.keys[(first+1)%len(w.keys)], &w.keys[(first+2)%len(w.keys)]
-		one, two := w.rng.IntN(sharedCounters), w.rng.IntN(sharedCounters)
+		one, two := w.rng.IntN(w.load.layout.shared), w.rng.IntN(w.load.layout.shared)
 		var checks [pipelineLength]func(Outcome)
 		p := w.client().Pipeline()
 		n := 0
@@ -268,9 +280,10 @@ func (w *worker) exec(ctx context.Context, send func(context.Context) ([]redis.C
 // transact sends MULTI/EXEC units that increment two counters together.
 func (w *worker) transact(ctx context.Context) {
 	for w.running(ctx) {
-		left := sharedCounters + 2*w.rng.IntN(twinCounters)
+		pair := w.rng.IntN(w.load.layout.pairs)
+		left := w.load.layout.shared + 2*pair
 		right := w.load.counters[left].twin
-		k := &w.keys[w.rng.IntN(len(w.keys))]
+		k := &w.keys[pair]
 		var (
 			l, r *redis.IntCmd
 			set  *redis.StatusCmd
