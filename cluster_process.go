@@ -597,7 +597,11 @@ func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...s
 			probe.err, err = err, nil
 		}
 		pause, again := c.judge(ctx, &t, &probe.baseCmd, n, err)
-		t.asking = false // no session is begun by ASK: it waits until the slot has moved
+		if t.asking { // no session is begun by ASK: it waits until the slot has moved
+			t.asking = false
+			t.redirects--
+			pause, again = t.hold(c.base.PoolTimeout)
+		}
 		if !again || !c.rest(ctx, pause) {
 			return c.conclude(ctx, &t, &probe.baseCmd, err)
 		}

@@ -276,6 +276,29 @@ func TestClusterFailover(t *testing.T) {
 	}
 }
 
+// Where keys to watch are on their way to another node, the session waits for them.
+func TestClusterWatchWaitsForASlot(t *testing.T) {
+	var nodes *threeNodes
+	asked := 0
+	nodes = newThreeNodes(t, 10*time.Second, nil, func(node int, args []string) string {
+		if node == 0 && args[0] == "watch" {
+			if asked++; asked > 6 { // more than there are redirects
+				return "-MOVED 3300 " + nodes.addrs[1] + "\r\n"
+			}
+			return "-ASK 3300 " + nodes.addrs[1] + "\r\n"
+		}
+		return "+OK\r\n"
+	})
+	begun := false
+	err := nodes.c.Watch(soon(t), func(*redis.Tx) error { begun = true; return nil }, nodes.keys[0])
+	if err != nil || !begun {
+		t.Errorf("got %v, begun %v", err, begun)
+	}
+	if got := nodes.nodes[1].commands(); !strings.HasPrefix(got, "watch "+nodes.keys[0]) || strings.Contains(got, "asking") {
+		t.Errorf("the new node got %q", got)
+	}
+}
+
 // A SMIGRATED that every connection tells is acted upon once: the new owner is used at
 // once, and one refresh verifies it.
 func TestClusterSlotsMigrated(t *testing.T) {
