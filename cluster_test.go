@@ -157,7 +157,24 @@ func startClusterLoad(t *testing.T, c *redis.ClusterClient, workers int) *cluste
 	for w := range workers {
 		l.wg.Go(func() { l.work(w) })
 	}
+	for w := range 8 {
+		l.wg.Go(func() { l.block(w) })
+	}
 	return l
+}
+
+// block waits for items that never come.
+func (l *clusterLoad) block(w int) {
+	for {
+		select {
+		case <-l.stop:
+			return
+		default:
+		}
+		if err := l.c.BLPop(context.Background(), time.Second, fmt.Sprint("list-", w)).Err(); !errors.Is(err, redis.Nil) {
+			l.note(fmt.Errorf("blpop: %w", errors.Join(err)))
+		}
+	}
 }
 
 func (l *clusterLoad) work(w int) {
