@@ -56,7 +56,9 @@ func drillCommand() *cobra.Command {
   baton drill --scenario rebind --handoffs 40 --interval 500ms --grace 1s
   baton drill --scenario rebind --target-fault hang:2s --variant seq-text --duplicates
   baton drill --scenario chaos --chaos all --seed 7 --duration 1m
-  baton drill --maintnotifications disabled   # what it is like without`,
+  baton drill --scenario slot-migrate --server /usr/bin/redis-server
+  baton drill --maintnotifications disabled                # what it is like without
+  baton drill --scenario slot-migrate --max-redirects -1   # the same of a cluster`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.resolve(cmd)

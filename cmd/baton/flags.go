@@ -96,7 +96,7 @@ func (f *drillFlags) groups() []flagGroup {
 	fs = times.set
 	fs.DurationVar(&cfg.Grace, "grace", cfg.Grace, "how long an old endpoint serves after MOVING")
 	fs.DurationVar(&cfg.Lead, "lead", cfg.Lead, "time between an announcement and the stall")
-	fs.DurationVar(&cfg.Stall, "stall", cfg.Stall, "how long replies stall")
+	fs.DurationVar(&cfg.Stall, "stall", cfg.Stall, "how long replies stall; in a cluster, when slots have moved, and 0s if it\nis not given")
 	fs.DurationVar(&cfg.Outage, "outage", cfg.Outage, "how long nothing accepts after a cut")
 	fs.DurationVar(&cfg.ReadTimeout, "read-timeout", cfg.ReadTimeout, "the client's timeout for reads and writes; shorter than the stall,\nso that it has to be relaxed")
 	f.timed = value(&f.timings, "measured[:scale]", drill.ParseTimings)
@@ -107,9 +107,19 @@ func (f *drillFlags) groups() []flagGroup {
 	fs.StringVar(&cfg.Chaos, "chaos", cfg.Chaos, "what the scenario chaos does: announced, which must not be felt, or all")
 	fs.StringSliceVar(&cfg.ChaosOnly, "chaos-only", nil, "limit it to these `actions`: "+wrap(maintsim.ChaosActions()))
 
+	clusters := newGroup("Clusters")
+	fs = clusters.set
+	fs.IntVar(&cfg.Shards, "shards", 0, "number of shards (default 3)")
+	fs.IntVar(&cfg.Replicas, "replicas", 0, "number of replicas of each (default what the scenario needs)")
+	fs.IntVar(&cfg.Steps, "steps", 0, "in how many parts the slots of slot-migrate move, and move back (default 4)")
+	fs.IntVar(&cfg.Slots, "slots", 0, "how many slots these are (default all of a shard)")
+	fs.DurationVar(&cfg.Window, "window", 0, "how long a part takes to move (default 1s)")
+	fs.BoolVar(&cfg.Atomic, "atomic", false, "move slots as a whole, so that nothing is answered with ASK or TRYAGAIN;\nof real servers Valkey 9 can")
+	fs.IntVar(&cfg.MaxRedirects, "max-redirects", 0, "how often the client follows MOVED and ASK, -1 for never (default 3)")
+
 	how := newGroup("Harder: how the client connects")
 	fs = how.set
-	fs.BoolVar(&cfg.ByName, "by-name", false, "configure the client with the database's name instead of its address;\nscenarios and options that need it do so anyway")
+	fs.BoolVar(&cfg.ByName, "by-name", false, "configure the client with the database's name instead of its address;\nscenarios and options that need it do so anyway; in a cluster, name nodes")
 	fs.IntVar(&cfg.Protocol, "protocol", 3, "RESP version: 3, or 2, which has no notices")
 	fs.BoolVar(&cfg.TLS, "tls", false, "encrypt, with a certificate that holds names and no addresses")
 	addPlaces(fs, &cfg.Conditions)
@@ -124,7 +134,7 @@ func (f *drillFlags) groups() []flagGroup {
 	fs.BoolVar(&cfg.Repeated, "repeated", false, "tell connections at the target of the move that led there")
 	fs.Float64Var(&cfg.TakeOver, "take-over", 0, "when the address is taken over, as a `fraction` of the grace time (default 0.3)")
 
-	return []flagGroup{basic, times, how, notices, f.faults()}
+	return []flagGroup{basic, times, clusters, how, notices, f.faults()}
 }
 
 // faults are the flags of what goes wrong beside notices.
@@ -159,6 +169,9 @@ func addFaults(fs *pflag.FlagSet, c *drill.Conditions) {
 // resolve makes the configuration of what was given as text, and of the timing.
 func (f *drillFlags) resolve(cmd *cobra.Command) {
 	f.cfg.Scenario, f.cfg.Mode = drill.Scenario(f.scenario), maintnotifications.Mode(f.mode)
+	if f.cfg.Scenario.Clustered() && !cmd.Flags().Changed("stall") {
+		f.cfg.Stall = 0
+	}
 	if f.timed.text == "" {
 		return
 	}

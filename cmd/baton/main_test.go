@@ -37,7 +37,7 @@ func TestBadUsage(t *testing.T) {
 		{"drill --scenaro rebind", `unknown flag: --scenaro`},
 		{"drill --workers many", `invalid argument "many" for "--workers"`},
 		{"drill --duration 5", `invalid argument "5" for "--duration"`},
-		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, take-over, overlapping-moves, failover-cut, silent-cut, restart, demotion, dns-change, shrink, maintenance-mode, chaos, quiet`},
+		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, take-over, overlapping-moves, failover-cut, silent-cut, restart, demotion, dns-change, shrink, maintenance-mode, slot-migrate, cluster-failover, reshard, chaos, quiet`},
 		{"drill --server /no/such/server", `--server "/no/such/server" is neither`},
 		{"drill --server localhost:port", `--server "localhost:port" is neither`},
 		{"drill --workers 7", `7 workers, want 8`},
@@ -74,6 +74,22 @@ func TestBadUsage(t *testing.T) {
 		{"drill --scenario chaos --chaos some", `unknown chaos "some", want announced or all`},
 		{"drill --scenario chaos --chaos-only dance", `unknown chaos action "dance", want some of migrate, failover`},
 		{"drill --chaos-only cut", `--chaos-only is for the scenario chaos`},
+		{"drill --scenario slot-migrate --server 127.0.0.1:6379", `--server 127.0.0.1:6379: the scenario slot-migrate makes a cluster of its own`},
+		{"drill --steps 3", `are for the scenarios slot-migrate, cluster-failover, reshard, not for rolling-upgrade`},
+		{"drill --scenario reshard --steps 3", `--steps is for slot-migrate, not for reshard`},
+		{"drill --scenario slot-migrate --shards 1", `--shards 1, want 2 to 16`},
+		{"drill --scenario slot-migrate --replicas 9", `--replicas 9, want 0 to 3`},
+		{"drill --scenario slot-migrate --records 2", `--records has no use in a cluster`},
+		{"drill --scenario slot-migrate --target-fault hang", `--target-fault is for scenarios that move to another node`},
+		{"drill --scenario cluster-failover --window 2s", `--window and --atomic are for slots that move, not for cluster-failover`},
+		{"drill --scenario reshard --max-redirects -2", `--max-redirects -2, want -1 or more`},
+		{"drill --scenario reshard --duration 3s", `--duration 3s is too short: scenario reshard takes`},
+		{"sim --schedule slot-migrate", `--schedule: slot-migrate is for a cluster, which --shards makes`},
+		{"sim --shards 3 --schedule rebind", `--schedule: rebind is for a database, not for a cluster`},
+		{"sim --shards 3 --server 127.0.0.1:6379", `a cluster can't be in front of a server at 127.0.0.1:6379`},
+		{"sim --shards 3 --records 2", `--records is for a database`},
+		{"sim --shards -1", `can't be negative`},
+		{"sim --shards 3 --window -1s", `--window -1s is negative`},
 		{"sim --ending softly", `want one of fin, rst, silent`},
 		{"sim --records 99", `--records 99, want 1 to 16`},
 		{"sim --tls no/such/folder/ca.pem", `--tls: open`},
@@ -169,31 +185,7 @@ func TestDrillWithoutServer(t *testing.T) {
 
 // The simulator does what is typed, and says so.
 func TestSimTakesOrders(t *testing.T) {
-	in, orders := io.Pipe()
-	said, out := io.Pipe()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"sim", "--stall", "10ms", "--lead", "0s", "--grace", "50ms"}, in, out, io.Discard)
-		_ = out.Close()
-	}()
-	lines := bufio.NewScanner(said)
-	waitFor := func(want string) {
-		t.Helper()
-		for lines.Scan() {
-			if strings.Contains(lines.Text(), want) {
-				return
-			}
-		}
-		t.Fatalf("it never said %q: %v", want, lines.Err())
-	}
-	order := func(text string) {
-		t.Helper()
-		if _, err := io.WriteString(orders, text+"\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	order, waitFor, ended := typing(t, "sim", "--stall", "10ms", "--lead", "0s", "--grace", "50ms")
 	waitFor("clients connect to 127.0.0.1:")
 	order("migrate stall=5ms")
 	waitFor("MIGRATING seq=")
@@ -227,12 +219,98 @@ func TestSimTakesOrders(t *testing.T) {
 	waitFor("busiest")
 	order("stats")
 	waitFor("0 connections")
-	order("quit")
-	waitFor("closed")
-	if c := <-code; c != exitOK {
-		t.Errorf("exit code %d", c)
+	ended()
+}
+
+// The same goes for a cluster.
+func TestSimOfAClusterTakesOrders(t *testing.T) {
+	order, waitFor, ended := typing(t, "sim", "--shards", "3", "--replicas", "1", "--lead", "0s", "--window", "20ms", "--grace", "50ms", "--outage", "10ms")
+	waitFor("embedded server, a cluster; its clients connect to 127.0.0.1:")
+	order("nodes")
+	waitFor("primary 0-5460")
+	waitFor("replica")
+	order("slot-migrate from=0 to=1 slots=5,100-199")
+	waitFor("SMIGRATED seq=")
+	waitFor("slot-migrate is over")
+	order("slot-migrate window=10ms")
+	waitFor("slot-migrate is over")
+	order("slot-migrate from=0")
+	waitFor("wants both from=shard and to=shard")
+	order("slot-migrate from=0 to=1 slots=9-5")
+	waitFor(`slots wants slots of 0 to 16383 such as 5,100-199, not "9-5"`)
+	order("cluster-failover shard=1")
+	waitFor("promoted proxy=")
+	waitFor("cluster-failover is over")
+	order("cluster-failover shard=x")
+	waitFor(`shard wants a number from 0 on, not "x"`)
+	order("reshard")
+	waitFor("reshard is over")
+	order("add-shard")
+	waitFor("add-shard is over")
+	order("remove-shard 3")
+	waitFor("remove-shard is over")
+	order("remove-shard")
+	waitFor("wants a number from 0 on")
+	order("kill 2")
+	waitFor("killed proxy=2")
+	waitFor("kill is over")
+	order("start 2")
+	waitFor("start is over")
+	order("cut outage=5ms")
+	waitFor("cut is over")
+	order("rebind")
+	waitFor("rebind is for a database, not for a cluster")
+	order("fault 1 hang")
+	waitFor("fault proxy=1 hang")
+	order("repair")
+	waitFor("repair is over")
+	order("malformed smigrated")
+	waitFor("malformed is over")
+	order("help")
+	waitFor("move slots, by default half")
+	order("stats")
+	waitFor("0 connections, 0 opted in")
+	ended()
+}
+
+// typing runs the program with orders: order types one, waitFor waits until the program
+// says something, and ended is for the end.
+func typing(t *testing.T, args ...string) (order, waitFor func(string), ended func()) {
+	t.Helper()
+	in, orders := io.Pipe()
+	said, out := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, args, in, out, io.Discard)
+		_ = out.Close()
+	}()
+	lines := bufio.NewScanner(said)
+	waitFor = func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("it never said %q: %v", want, lines.Err())
 	}
-	_ = orders.Close()
+	order = func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(orders, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return order, waitFor, func() {
+		t.Helper()
+		order("quit")
+		waitFor("closed")
+		if c := <-code; c != exitOK {
+			t.Errorf("exit code %d", c)
+		}
+		_ = orders.Close()
+	}
 }
 
 // With a schedule the simulator works by itself, and ends when it is interrupted.

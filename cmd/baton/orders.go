@@ -20,9 +20,19 @@ type simAction struct {
 	do   func(context.Context, *simulation) error
 }
 
-// An order is something that is not a scenario.
+// A place is what an order is for.
+type place uint8
+
+const (
+	anywhere place = iota
+	inDatabase
+	inCluster
+)
+
+// An order is something that can be typed. Scenarios of a database are none.
 type order struct {
 	name, args, explain string
+	where               place
 	parse               func(args []string) (func(context.Context, *simulation) error, error)
 }
 
@@ -36,6 +46,11 @@ const ordersHelp = `Options of scenarios, such as "rebind grace=5s target-fault=
   null               by-name                 no address is named
   proxy=0            target=1                second-target=2
   busiest            shards=1,2
+Of clusters:
+  window=1s          how long slots take to move
+  atomic             they move as a whole
+  unannounced        nobody is told
+  removal            what owns nothing then leaves the cluster
 `
 
 // simNames are the words for scenarios beside their own names.
@@ -44,16 +59,18 @@ func simNames() map[string]drill.Scenario {
 }
 
 // simHelp is what can be typed.
-func simHelp() string {
+func simHelp(isCluster bool) string {
 	var b strings.Builder
-	b.WriteString("Scenarios:\n")
-	for _, s := range drill.Scenarios() {
-		if s != drill.Quiet && s != drill.Chaos {
-			fmt.Fprintf(&b, "  %-18s%s\n", s, s.Explain())
+	if !isCluster {
+		b.WriteString("Scenarios:\n")
+		for _, s := range drill.Scenarios() {
+			if s != drill.Quiet && s != drill.Chaos && !s.Clustered() {
+				fmt.Fprintf(&b, "  %-18s%s\n", s, s.Explain())
+			}
 		}
 	}
-	b.WriteString("Other orders:\n")
-	for _, o := range orders() {
+	b.WriteString("Orders:\n")
+	for _, o := range orders(isCluster) {
 		fmt.Fprintf(&b, "  %-34s%s\n", strings.TrimSpace(o.name+" "+o.args), o.explain)
 	}
 	for _, o := range [][2]string{{"stop", "call off what runs"}, {"stats", "what was done so far"}, {"help", "this"}, {"quit", ""}} {
@@ -91,40 +108,51 @@ func bare(do func(context.Context, *simulation) error) func([]string) (func(cont
 	}
 }
 
-// orders are all orders but those about the simulation itself.
-func orders() []order {
+// orders are those for a database or a cluster, but for those about the simulation
+// itself.
+func orders(isCluster bool) []order {
+	where := inDatabase
+	if isCluster {
+		where = inCluster
+	}
+	return slices.DeleteFunc(append(clusterOrders(), commonOrders()...), func(o order) bool {
+		return o.where != anywhere && o.where != where
+	})
+}
+
+func commonOrders() []order {
 	return []order{
-		{"chaos", "[all] [seed=n] [for=time]", "random scenarios, announced ones only or all, until stop", parseChaos},
-		{"grow", "[proxy=n]", "a proxy joins the endpoint, nobody is told", func(args []string) (func(context.Context, *simulation) error, error) {
+		{"chaos", "[all] [seed=n] [for=time]", "random scenarios, announced ones only or all, until stop", inDatabase, parseChaos},
+		{"grow", "[proxy=n]", "a proxy joins the endpoint, nobody is told", inDatabase, func(args []string) (func(context.Context, *simulation) error, error) {
 			opts, _, err := parseOptions(args)
 			return func(ctx context.Context, s *simulation) error { return s.sim.Grow(ctx, opts...) }, err
 		}},
-		{"fault", "proxy kind|none", "make a proxy faulty: " + joined(maintsim.Faults()), parseFaultOrder},
-		{"repair", "", "take all faults away", bare(func(_ context.Context, s *simulation) error { return s.sim.Repair() })},
-		{"refuse", "", "refuse the opt-in", bare(once((*maintsim.Sim).Refuse))},
-		{"close-on-opt-in", "", "close connections that opt in", bare(once((*maintsim.Sim).CloseOnOptIn))},
-		{"accept", "", "accept the opt-in", bare(once((*maintsim.Sim).Support))},
-		{"retain", "[notice:]seq", "tell who opts in a completion of long ago", word(func(text string) (func(context.Context, *simulation) error, error) {
+		{"fault", "proxy kind|none", "make a proxy faulty: " + joined(maintsim.Faults()), anywhere, parseFaultOrder},
+		{"repair", "", "take all faults away", anywhere, bare(func(_ context.Context, s *simulation) error { return s.sim.Repair() })},
+		{"refuse", "", "refuse the opt-in", anywhere, bare(once((*maintsim.Sim).Refuse))},
+		{"close-on-opt-in", "", "close connections that opt in", anywhere, bare(once((*maintsim.Sim).CloseOnOptIn))},
+		{"accept", "", "accept the opt-in", anywhere, bare(once((*maintsim.Sim).Support))},
+		{"retain", "[notice:]seq", "tell who opts in a completion of long ago", inDatabase, word(func(text string) (func(context.Context, *simulation) error, error) {
 			r, err := drill.ParseRetained(text)
 			return once(func(s *maintsim.Sim) { s.Retain(r.Notice, r.Seq) }), err
 		})},
-		{"seq", "n", "number the next notice so", word(func(text string) (func(context.Context, *simulation) error, error) {
+		{"seq", "n", "number the next notice so", anywhere, word(func(text string) (func(context.Context, *simulation) error, error) {
 			n, err := strconv.ParseInt(text, 10, 64)
 			return once(func(s *maintsim.Sim) { s.SetSeq(n) }), err
 		})},
-		{"version", "text", "report another server version", word(func(text string) (func(context.Context, *simulation) error, error) {
+		{"version", "text", "report another server version", anywhere, word(func(text string) (func(context.Context, *simulation) error, error) {
 			return once(func(s *maintsim.Sim) { s.SetVersion(text) }), nil
 		})},
-		{"writes", "plain|split=n|gather=time", "send in pieces, or gathered", word(parseWrites)},
-		{"lookups", "well|fail|time", "make lookups of names fail or late", word(parseLookups)},
-		{"push", `frame`, `send any push, with \r\n for ends of lines`, func(args []string) (func(context.Context, *simulation) error, error) {
+		{"writes", "plain|split=n|gather=time", "send in pieces, or gathered", anywhere, word(parseWrites)},
+		{"lookups", "well|fail|time", "make lookups of names fail or late", anywhere, word(parseLookups)},
+		{"push", `frame`, `send any push, with \r\n for ends of lines`, anywhere, func(args []string) (func(context.Context, *simulation) error, error) {
 			frame, err := drill.ParseFrame(strings.Join(args, " "))
 			return once(func(s *maintsim.Sim) { s.Push(frame) }), err
 		}},
-		{"malformed", "notice", "send every frame that only calls itself such a notice", word(func(text string) (func(context.Context, *simulation) error, error) {
+		{"malformed", "notice", "send every frame that only calls itself such a notice", anywhere, word(func(text string) (func(context.Context, *simulation) error, error) {
 			n := maintsim.Notice(strings.ToUpper(text))
-			if !slices.Contains([]maintsim.Notice{maintsim.Moving, maintsim.Migrating, maintsim.Migrated, maintsim.FailingOver, maintsim.FailedOver}, n) {
-				return nil, fmt.Errorf("unknown notice %q, want one of MOVING, MIGRATING, MIGRATED, FAILING_OVER, FAILED_OVER", text)
+			if !slices.Contains([]maintsim.Notice{maintsim.Moving, maintsim.Migrating, maintsim.Migrated, maintsim.FailingOver, maintsim.FailedOver, maintsim.SMigrating, maintsim.SMigrated}, n) {
+				return nil, fmt.Errorf("unknown notice %q, want one of MOVING, MIGRATING, MIGRATED, FAILING_OVER, FAILED_OVER, SMIGRATING, SMIGRATED", text)
 			}
 			return once(func(s *maintsim.Sim) {
 				for _, frame := range maintsim.Malformed(n) {
@@ -221,12 +249,12 @@ func parseLookups(text string) (func(context.Context, *simulation) error, error)
 }
 
 // parseAction reads "rebind grace=5s", or another order.
-func parseAction(line string) (simAction, error) {
+func parseAction(line string, isCluster bool) (simAction, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return simAction{}, errors.New("empty scenario")
 	}
-	for _, o := range orders() {
+	for _, o := range orders(isCluster) {
 		if o.name == words[0] {
 			do, err := o.parse(words[1:])
 			if err != nil {
@@ -241,6 +269,12 @@ func parseAction(line string) (simAction, error) {
 	}
 	if _, err := drill.ParseScenario(string(scenario)); err != nil || scenario == drill.Quiet {
 		return simAction{}, fmt.Errorf("unknown scenario %q, see help", words[0])
+	}
+	switch {
+	case isCluster:
+		return simAction{}, fmt.Errorf("%s is for a database, not for a cluster, see help", words[0])
+	case scenario.Clustered():
+		return simAction{}, fmt.Errorf("%s is for a cluster, which --shards makes", words[0])
 	}
 	opts, grace, err := parseOptions(words[1:])
 	if err != nil {

@@ -24,6 +24,7 @@ func runOptions() map[string]runOption {
 		"outage":        during(maintsim.WithOutage),
 		"hold":          during(maintsim.WithHold),
 		"linger":        during(maintsim.WithLinger),
+		"window":        during(maintsim.WithWindow),
 		"reordered":     part(maintsim.WithReordered),
 		"lost-openings": part(func(f float64) maintsim.Option { return maintsim.WithOpeningsTo(1 - f) }),
 		"closings-to":   part(maintsim.WithClosingsTo),
@@ -39,6 +40,9 @@ func runOptions() map[string]runOption {
 		"null":          flag(maintsim.WithNullEndpoint),
 		"by-name":       flag(maintsim.WithNullByName),
 		"busiest":       flag(maintsim.WithBusiest),
+		"atomic":        flag(maintsim.WithAtomic),
+		"unannounced":   flag(maintsim.WithUnannounced),
+		"removal":       flag(maintsim.WithRemoval),
 		"announced":     func(v string) (maintsim.Option, error) { return maintsim.WithAnnounced(v), nil },
 		"shards":        func(v string) (maintsim.Option, error) { return maintsim.WithShards(strings.Split(v, ",")...), nil },
 		"variant": func(v string) (maintsim.Option, error) {

@@ -37,6 +37,9 @@ run:
   help                       everything else that can be typed
   quit
 
+With --shards it is a cluster, and help tells what can be done to it: slot-migrate,
+cluster-failover, reshard, kill and others.
+
 With --every, the scenarios of --schedule are done in turn.`
 
 type simFlags struct {
@@ -54,6 +57,10 @@ type simFlags struct {
 	refuse   bool
 	seed     uint64
 	tls      string
+	shards   int
+	replicas int
+	spares   int
+	window   time.Duration
 	timings  maintsim.Config
 	timed    *parsed[maintsim.Config]
 	drill.Conditions
@@ -69,14 +76,21 @@ func (f *simFlags) groups() []flagGroup {
 	fs.IntVar(&f.proxies, "proxies", maintsim.DefaultProxies, "number of nodes")
 	fs.DurationVar(&f.grace, "grace", maintsim.DefaultGrace, "how long an old endpoint serves after MOVING")
 	fs.DurationVar(&f.lead, "lead", maintsim.DefaultLead, "time between an announcement and the stall")
-	fs.DurationVar(&f.stall, "stall", maintsim.DefaultStall, "how long replies stall")
+	fs.DurationVar(&f.stall, "stall", maintsim.DefaultStall, "how long replies stall; in a cluster, when slots have moved, and 0s if it\nis not given")
 	fs.DurationVar(&f.outage, "outage", maintsim.DefaultOutage, "how long nothing accepts after a cut")
 	fs.DurationVar(&f.every, "every", 0, "do the next scenario of the schedule so often")
-	fs.StringVar(&f.schedule, "schedule", "migrate,failover,rebind", "the scenarios to do in turn")
+	fs.StringVar(&f.schedule, "schedule", "migrate,failover,rebind", "the scenarios to do in turn; of a cluster what it can do, if it is not given")
 	fs.StringVar(&f.password, "password", "", "password that clients need")
 	fs.BoolVar(&f.refuse, "refuse", false, "refuse the opt-in to notices, as servers do that don't know it")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fs.BoolP("help", "h", false, "show this")
+
+	clusters := newGroup("Clusters")
+	fs = clusters.set
+	fs.IntVar(&f.shards, "shards", 0, "simulate a cluster of so many shards")
+	fs.IntVar(&f.replicas, "replicas", 0, "number of replicas of each shard")
+	fs.IntVar(&f.spares, "spares", 1, "number of shards that can join")
+	fs.DurationVar(&f.window, "window", maintsim.DefaultWindow, "how long slots take to move")
 
 	how := newGroup("Harder: where it listens")
 	how.set.StringVar(&f.tls, "tls", "", "encrypt, and write the certificate to trust, of host names only, to this `file`")
@@ -86,7 +100,7 @@ func (f *simFlags) groups() []flagGroup {
 
 	faults := newGroup("Harder: faults, beside those that can be typed")
 	addFaults(faults.set, &f.Conditions)
-	return []flagGroup{basic, how, faults}
+	return []flagGroup{basic, clusters, how, faults}
 }
 
 func simCommand() *cobra.Command {
@@ -96,7 +110,8 @@ func simCommand() *cobra.Command {
 		Short: "Simulate a database that any client can be pointed at",
 		Long:  simLong,
 		Example: `  baton sim --port 6400
-  baton sim --server /usr/bin/redis-server --every 30s --schedule migrate,rebind`,
+  baton sim --server /usr/bin/redis-server --every 30s --schedule migrate,rebind
+  baton sim --shards 3 --replicas 1 --port 7000 --every 10s`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSim(cmd, f) },
 	}
@@ -112,13 +127,9 @@ func runSim(cmd *cobra.Command, f simFlags) error {
 	if f.every < 0 {
 		return usageError{fmt.Errorf("--every %v is negative", f.every)}
 	}
-	var schedule []simAction
-	for name := range strings.SplitSeq(f.schedule, ",") {
-		a, err := parseAction(name)
-		if err != nil {
-			return usageError{fmt.Errorf("--schedule: %w", err)}
-		}
-		schedule = append(schedule, a)
+	schedule, err := f.actions(cmd.Flags().Changed)
+	if err != nil {
+		return usageError{err}
 	}
 	out := &printer{w: cmd.OutOrStdout()}
 	if err := f.Check(); err != nil {
@@ -140,7 +151,7 @@ func runSim(cmd *cobra.Command, f simFlags) error {
 			return usageError{fmt.Errorf("--tls: %w", err)}
 		}
 	}
-	sim, err := maintsim.New(cfg)
+	s, addrs, err := f.start(cfg, out)
 	if err != nil {
 		var opErr *net.OpError
 		if errors.As(err, &opErr) {
@@ -148,19 +159,52 @@ func runSim(cmd *cobra.Command, f simFlags) error {
 		}
 		return usageError{err}
 	}
-	s := &simulation{sim: sim, out: out, grace: f.grace}
-	if accept := f.Begin(sim); accept > 0 {
-		t := time.AfterFunc(accept, sim.Support)
+	if accept := f.Begin(s.sim); accept > 0 {
+		t := time.AfterFunc(accept, s.sim.Support)
 		defer t.Stop()
 	}
-	out.at(time.Now(), fmt.Sprintf("%s behind %s; clients connect to %s", server, strings.Join(sim.Addrs(), ", "), sim.Addr()))
+	out.at(time.Now(), server+addrs)
 	s.serve(cmd.Context(), cmd.InOrStdin(), f.every, schedule)
-	if err := sim.Close(); err != nil {
+	if err := s.close(); err != nil {
 		return fmt.Errorf("sim: %w", err)
 	}
 	s.wg.Wait()
 	out.at(time.Now(), "closed")
 	return nil
+}
+
+// actions are those of the schedule.
+func (f *simFlags) actions(given func(string) bool) (schedule []simAction, err error) {
+	isCluster := f.shards != 0
+	names := f.schedule
+	if isCluster && !given("schedule") {
+		names = f.clusterSchedule()
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		a, err := parseAction(name, isCluster)
+		if err != nil {
+			return nil, fmt.Errorf("--schedule: %w", err)
+		}
+		schedule = append(schedule, a)
+	}
+	return schedule, nil
+}
+
+// start starts the simulation of a database or a cluster, and tells where it is.
+func (f *simFlags) start(cfg maintsim.Config, out *printer) (s *simulation, addrs string, err error) {
+	s = &simulation{out: out, grace: f.grace}
+	if f.shards == 0 {
+		if s.sim, err = maintsim.New(cfg); err != nil {
+			return nil, "", err
+		}
+		s.close = s.sim.Close
+		return s, fmt.Sprintf(" behind %s; clients connect to %s", strings.Join(s.sim.Addrs(), ", "), s.sim.Addr()), nil
+	}
+	if s.cluster, err = f.startCluster(cfg); err != nil {
+		return nil, "", err
+	}
+	s.sim, s.close = s.cluster.Sim(), s.cluster.Close
+	return s, ", a cluster; its clients connect to " + strings.Join(s.cluster.Addrs(), ", "), nil
 }
 
 // printer writes lines with the time, from any goroutine.
@@ -177,9 +221,11 @@ func (p *printer) at(t time.Time, text string) {
 
 // simulation is a running simulator that takes orders.
 type simulation struct {
-	sim *maintsim.Sim
-	out *printer
-	wg  sync.WaitGroup // scenarios
+	sim     *maintsim.Sim
+	cluster *maintsim.Cluster // nil for a database
+	close   func() error      // ends both
+	out     *printer
+	wg      sync.WaitGroup // scenarios
 
 	grace time.Duration // of moves that don't say it
 
@@ -242,13 +288,17 @@ func (s *simulation) obey(ctx context.Context, line string) bool {
 	case "quit", "exit":
 		return false
 	case "help", "?":
-		s.out.at(time.Now(), "what can be typed:\n"+strings.TrimSuffix(simHelp(), "\n"))
+		s.out.at(time.Now(), "what can be typed:\n"+strings.TrimSuffix(simHelp(s.cluster != nil), "\n"))
 	case "stats":
+		if s.cluster != nil {
+			s.out.at(time.Now(), clusterStats(s.cluster.Stats()))
+			break
+		}
 		st := s.sim.Stats()
 		s.out.at(time.Now(), fmt.Sprintf("%d connections, %d opted in, %d commands, notices %v, %d cuts and closes",
 			st.Open(), st.OptedIn(), st.Commands, st.Notices, len(st.Cuts)))
 	default:
-		a, err := parseAction(line)
+		a, err := parseAction(line, s.cluster != nil)
 		if err != nil {
 			s.out.at(time.Now(), err.Error())
 			return true
@@ -269,8 +319,12 @@ func (s *simulation) start(ctx context.Context, a simAction) {
 	})
 }
 
-// resolve takes the measured timing where nothing else was given.
+// resolve takes the measured timing where nothing else was given, and lets nothing stall
+// in a cluster.
 func (f *simFlags) resolve(given func(string) bool) {
+	if f.shards != 0 && !given("stall") {
+		f.stall = 0
+	}
 	if f.timed.text == "" {
 		return
 	}

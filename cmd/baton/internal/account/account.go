@@ -95,6 +95,8 @@ type Result struct {
 	OvertakenReads int64 `json:"overtaken_reads"`
 	// Values compares the keys that one worker writes to with what is in the server.
 	Values Values `json:"values"`
+	// Cluster counts what is only in a cluster. Without one everything is 0.
+	Cluster Cluster `json:"cluster"`
 }
 
 // Commands counts commands. Sent is the sum of the others.
@@ -127,6 +129,12 @@ type PubSub struct {
 	Lost       int64 `json:"lost"`      // acknowledged and never received
 	Reordered  int64 `json:"reordered"` // received after a later one
 	Unknown    int64 `json:"unknown"`   // published without an answer
+	// Unheard counts the messages to shard channels of which the reply said that nobody
+	// listens, and Deaf the channels of which the last one said so. They are not in
+	// Published: that nobody listens while a subscription moves is told, and a listener
+	// at another node of the shard may have received them.
+	Unheard int64 `json:"unheard"`
+	Deaf    int64 `json:"deaf"`
 }
 
 // Watch is the account of the optimistic transactions.
@@ -158,6 +166,20 @@ type History struct {
 	Unchecked  int64 `json:"unchecked"` // keys the check had no time for
 }
 
+// Cluster is the account of the slots and of the redirects they caused. All replies are
+// counted that nodes gave while the load ran.
+type Cluster struct {
+	Shards     int64 `json:"shards"` // at the beginning
+	Nodes      int64 `json:"nodes"`  // spare ones included
+	SlotsMoved int64 `json:"slots_moved"`
+	// MovedPerSlot is Moved by SlotsMoved.
+	MovedPerSlot float64 `json:"moved_per_slot"`
+	Moved        int64   `json:"MOVED"`
+	Ask          int64   `json:"ASK"`
+	TryAgain     int64   `json:"TRYAGAIN"`
+	ClusterDown  int64   `json:"CLUSTERDOWN"`
+}
+
 // Phases holds one value for each phase of a drill.
 type Phases[T any] struct {
 	Before T `json:"before"`
@@ -187,11 +209,13 @@ type Notices struct {
 	Migrated    int64 `json:"MIGRATED"`
 	FailingOver int64 `json:"FAILING_OVER"`
 	FailedOver  int64 `json:"FAILED_OVER"`
+	SMigrating  int64 `json:"SMIGRATING"`
+	SMigrated   int64 `json:"SMIGRATED"`
 }
 
 // Total is the sum of all.
 func (n Notices) Total() int64 {
-	return n.Moving + n.Migrating + n.Migrated + n.FailingOver + n.FailedOver
+	return n.Moving + n.Migrating + n.Migrated + n.FailingOver + n.FailedOver + n.SMigrating + n.SMigrated
 }
 
 // AppRetries counts operations the application tried again.

@@ -64,6 +64,11 @@ func TestJudgeAcceptsWhatBalances(t *testing.T) {
 	if p := Judge(r, all); len(p) > 0 {
 		t.Errorf("chaos account: %q", p)
 	}
+	r = balanced()
+	r.PubSub = PubSub{Published: 50, Received: 49, Lost: 1, Duplicated: 2, Reordered: 3}
+	if p := Judge(r, Terms{Announced: true, Scattered: true}); len(p) > 0 {
+		t.Errorf("account of a failover: %q", p)
+	}
 }
 
 // Every rule can fail: each case breaks one, and exactly its sentence comes out.
@@ -93,6 +98,7 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 		{"message twice", balanced, announced, func(r *Result) { r.PubSub.Duplicated = 2 }, "2 messages were received twice."},
 		{"message late", balanced, announced, func(r *Result) { r.PubSub.Reordered = 1 }, "1 message was received after a later one."},
 		{"messages forgotten", balanced, announced, func(r *Result) { r.PubSub.Received = 40 }, "The messages don't add up"},
+		{"deaf", balanced, announced, func(r *Result) { r.PubSub.Deaf = 1 }, "1 shard channel had no listener any more."},
 		{"watch gave up", balanced, announced, func(r *Result) { r.Watch.Failed = 1 }, "1 optimistic transaction was given up."},
 		{"commit lost", balanced, announced, func(r *Result) { r.Watch.Value = 19 }, "The optimistic transactions don't add up: 20 committed, the counters have 19."},
 		{"commit twice", balanced, announced, func(r *Result) { r.Watch.Value = 21 }, "The optimistic transactions don't add up"},
@@ -100,6 +106,7 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 		{"item lost", balanced, announced, func(r *Result) { r.Blocking.Lost = 1 }, "1 list item was lost."},
 		{"item twice", balanced, announced, func(r *Result) { r.Blocking.Duplicated = 1 }, "1 list item was served twice."},
 		{"nobody told", balanced, announced, func(r *Result) { r.Notices = Notices{} }, "No connection was told anything"},
+		{"storm", balanced, Terms{Announced: true, Redirects: 4}, func(r *Result) { r.Cluster.MovedPerSlot = 4.5 }, "4.5 commands were answered with MOVED"},
 		{"dead after", balanced, announced, func(r *Result) { r.CompletedAfter = 0 }, "No command succeeded after the scenario."},
 		{"more unknown than in flight", cut, cutTerms, func(r *Result) { r.InFlightAtCut = 11 }, "12 commands were not answered, more than the 11 in flight"},
 		{"failed at a cut", cut, cutTerms, func(r *Result) { r.Commands.Failed, r.Commands.Sent = 1, 1001 }, "1 command failed."},

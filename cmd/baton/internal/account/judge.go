@@ -20,6 +20,11 @@ type Terms struct {
 	// Refused is true where a server refuses writes for a while and answers reads. In a
 	// pipeline, a write that is sent again is then behind the reads that followed it.
 	Refused bool
+	// Scattered is true where messages reach their subscribers by other nodes than before:
+	// they may then come twice, in another order, or be lost.
+	Scattered bool
+	// Redirects is how many MOVED there may be for each slot that moves; 0 is any number.
+	Redirects float64
 	// RecoveryMS is how long after a cut, or the end of another scenario, each worker's next command may take.
 	RecoveryMS float64
 	// Incomplete says why the drill ended early, or is empty.
@@ -88,9 +93,10 @@ func (j *judge) incr(r *Result, t Terms) {
 func (j *judge) pubsub(r *Result, t Terms) {
 	p := r.PubSub
 	// A message published into a cut has nobody to reach: Pub/Sub promises no more.
-	j.broken(p.Lost > 0 && !t.Cut, "%s lost.", count(p.Lost, "published message was", "published messages were"))
-	j.broken(p.Duplicated > 0, "%s received twice.", count(p.Duplicated, "message was", "messages were"))
-	j.broken(p.Reordered > 0, "%s received after a later one.", count(p.Reordered, "message was", "messages were"))
+	j.broken(p.Lost > 0 && !t.Cut && !t.Scattered, "%s lost.", count(p.Lost, "published message was", "published messages were"))
+	j.broken(p.Duplicated > 0 && !t.Scattered, "%s received twice.", count(p.Duplicated, "message was", "messages were"))
+	j.broken(p.Reordered > 0 && !t.Scattered, "%s received after a later one.", count(p.Reordered, "message was", "messages were"))
+	j.broken(p.Deaf > 0, "%s no listener any more.", count(p.Deaf, "shard channel had", "shard channels had"))
 	j.broken(p.Received+p.Lost < p.Published,
 		"The messages don't add up: %d published, %d received, %d lost.", p.Published, p.Received, p.Lost)
 }
@@ -123,6 +129,8 @@ func (j *judge) blocking(r *Result, t Terms) {
 func (j *judge) scenario(r *Result, t Terms) {
 	j.broken(t.Announced && r.Notices.Total() == 0, "No connection was told anything: none had asked for notices.")
 	j.broken(r.CompletedAfter == 0, "No command succeeded after the scenario.")
+	j.broken(t.Redirects > 0 && r.Cluster.MovedPerSlot > t.Redirects,
+		"%.1f commands were answered with MOVED for each slot that moved, more than %.0f.", r.Cluster.MovedPerSlot, t.Redirects)
 	if !t.Cut {
 		return
 	}

@@ -36,7 +36,7 @@ type Cell struct {
 func (r *Result) Rows() []Row {
 	c := func(name string, v int64) Cell { return Cell{Name: name, Value: v} }
 	bad := func(name string, v int64) Cell { return Cell{Name: name, Value: v, Bad: v > 0} }
-	return []Row{
+	rows := []Row{
 		{"Commands", []Cell{
 			c("sent", r.Commands.Sent), c("acknowledged", r.Commands.Acknowledged),
 			bad("failed", r.Commands.Failed), bad("unknown", r.Commands.Unknown), bad("wrong replies", r.WrongReplies),
@@ -68,11 +68,20 @@ func (r *Result) Rows() []Row {
 		{"Handoffs", []Cell{
 			c("started", r.Handoffs.Started), c("succeeded", r.Handoffs.Succeeded), bad("failed", r.Handoffs.Failed),
 		}},
-		{"Notices", []Cell{
-			c("MOVING", r.Notices.Moving), c("MIGRATING", r.Notices.Migrating), c("MIGRATED", r.Notices.Migrated),
-			c("FAILING_OVER", r.Notices.FailingOver), c("FAILED_OVER", r.Notices.FailedOver),
-		}},
 	}
+	if r.Cluster.Nodes > 0 {
+		return append(rows,
+			Row{"Shard channels", []Cell{c("messages nobody listened to", r.PubSub.Unheard), bad("deaf", r.PubSub.Deaf)}},
+			Row{"Slots", []Cell{
+				c("moved", r.Cluster.SlotsMoved), c("MOVED", r.Cluster.Moved), c("ASK", r.Cluster.Ask),
+				c("TRYAGAIN", r.Cluster.TryAgain), c("CLUSTERDOWN", r.Cluster.ClusterDown),
+			}},
+			Row{"Notices", []Cell{c("SMIGRATING", r.Notices.SMigrating), c("SMIGRATED", r.Notices.SMigrated)}})
+	}
+	return append(rows, Row{"Notices", []Cell{
+		c("MOVING", r.Notices.Moving), c("MIGRATING", r.Notices.Migrating), c("MIGRATED", r.Notices.Migrated),
+		c("FAILING_OVER", r.Notices.FailingOver), c("FAILED_OVER", r.Notices.FailedOver),
+	}})
 }
 
 // WriteTable writes r for people.
@@ -103,6 +112,9 @@ func (r *Result) WriteTable(w io.Writer) error {
 		Thousands(int64(r.OpsPerS)), Micros(int64(r.LongestGapMS*1000)), Micros(int64(r.GapOutsideStallsMS*1000)))
 	if r.InFlightAtCut > 0 || r.RecoveryMS > 0 {
 		fmt.Fprintf(&b, "\n  %d in flight at the cut, every worker served again %.0f ms after the server was back", r.InFlightAtCut, r.RecoveryMS)
+	}
+	if r.Cluster.SlotsMoved > 0 {
+		fmt.Fprintf(&b, "\n  %.3f MOVED for each slot that moved", r.Cluster.MovedPerSlot)
 	}
 	fmt.Fprintln(&b)
 	writeErrors(&b, "Errors", r.Errors)

@@ -57,6 +57,7 @@ type Config struct {
 	ChaosOnly []string
 
 	Conditions
+	Shape
 
 	// Timeout bounds the whole drill; 0 is its planned length and 30 s.
 	Timeout time.Duration
@@ -130,6 +131,7 @@ func (c Config) Validate() error {
 		"rebinds without an address can't overlap: --interval %v must be longer than --grace %v", c.Interval, c.Grace)
 	c.Conditions.validate(bad)
 	c.validateTogether(bad)
+	c.validateCluster(bad)
 	if err := ValidateChaos(c.Chaos, c.ChaosOnly); err != nil {
 		errs = append(errs, err)
 	}
@@ -158,16 +160,16 @@ func (c Config) validateTogether(bad func(is bool, format string, args ...any)) 
 	useless(len(c.Variants) > 0, "--variant", windows, announced)
 	useless(c.Duplicates, "--duplicates", windows, announced)
 	useless(c.LostOpenings > 0, "--lost-openings", windows, announced)
-	closes := c.Scenario.among(RollingUpgrade, Migrate, Failover, FailoverCut, MaintenanceMode)
-	useless(c.Reordered > 0, "--reordered", closes, "scenarios with MIGRATED or FAILED_OVER")
-	useless(c.LostClosings, "--lost-closings", closes, "scenarios with MIGRATED or FAILED_OVER")
+	closes := c.Scenario.Clustered() || c.Scenario.among(RollingUpgrade, Migrate, Failover, FailoverCut, MaintenanceMode)
+	useless(c.Reordered > 0, "--reordered", closes, "scenarios with MIGRATED, FAILED_OVER or SMIGRATED")
+	useless(c.LostClosings, "--lost-closings", closes, "scenarios with MIGRATED, FAILED_OVER or SMIGRATED")
 	useless(c.Target.Fault != maintsim.FaultNone, "--target-fault", c.Scenario.targets(), "scenarios that move to another node")
 	useless(c.Repeated, "--repeated", c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves), "moves to a named address")
 	useless(c.Linger.Max > 0, "--linger", c.Scenario.moves() || c.Scenario == Chaos || c.Resolver.Max > 0, moving)
 	useless(c.TakeOver > 0, "--take-over", c.Scenario == TakeOver || c.Scenario == RebindNone && !c.ByName, inPlace)
 	bad(len(c.ChaosOnly) > 0 && c.Scenario != Chaos, "--chaos-only is for the scenario chaos, not for %s", c.Scenario)
 
-	bad(c.OwnPorts && c.byName() && (c.deaf() || c.LostOpenings > 0 || !c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves)),
+	bad(c.OwnPorts && !c.Scenario.Clustered() && c.byName() && (c.deaf() || c.LostOpenings > 0 || !c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves)),
 		"--own-ports: a name can't lead to another port, and %s needs that here", c.Scenario)
 	bad(c.Records > 1 && c.Scenario == OverlappingMoves, "--records %d: overlapping-moves is for one record", c.Records)
 	bad(c.Records == 1 && c.Scenario.among(Shrink, MaintenanceMode), "--records 1: %s needs at least 2", c.Scenario)
@@ -198,7 +200,19 @@ func (c Config) timeout() time.Duration {
 		return c.Timeout
 	}
 	before, during, after := c.plan()
+	if c.Scenario.Clustered() {
+		return before + 2*during + after + time.Minute // real slots take longer to move
+	}
 	return before + during + after + 30*time.Second
+}
+
+// server is what to call the server, which is known to be there.
+func (c Config) server() string {
+	if c.Scenario.Clustered() {
+		return c.cluster()
+	}
+	_, name, _ := Backend(c.Server)
+	return name
 }
 
 // proxies is the number of proxies, enough for the scenario.
@@ -220,31 +234,48 @@ func (c Config) records() int {
 	return max(n, c.Records)
 }
 
+const embeddedServer = "embedded server"
+
 // Backend is the server that a --server flag names, and what to call it.
 func Backend(server string) (maintsim.Backend, string, error) {
+	argv, addr, err := parseServer(server)
+	switch {
+	case err != nil:
+		return maintsim.Backend{}, "", err
+	case addr != "":
+		return maintsim.Address(addr), "server at " + addr, nil
+	case argv != nil:
+		return maintsim.Command(argv), strings.Join(argv, " "), nil
+	}
+	return maintsim.Embedded(), embeddedServer, nil
+}
+
+// parseServer reads a --server flag: a program with its arguments, an address, or neither
+// for the embedded server.
+func parseServer(server string) (argv []string, addr string, err error) {
 	s := strings.TrimSpace(server)
 	switch {
 	case s == "":
-		return maintsim.Backend{}, "", errors.New(`--server is empty, want "embedded", a server program, or host:port`)
+		return nil, "", errors.New(`--server is empty, want "embedded", a server program, or host:port`)
 	case s == "embedded":
-		return maintsim.Embedded(), "embedded server", nil
+		return nil, "", nil
 	}
 	// A path with spaces is a program without arguments if it is there.
-	argv := []string{s}
+	argv = []string{s}
 	if _, err := os.Stat(s); err != nil {
 		argv = strings.Fields(s)
 	}
 	if path, err := exec.LookPath(argv[0]); err == nil {
 		// The server runs in a folder of its own.
 		if argv[0], err = filepath.Abs(path); err != nil {
-			return maintsim.Backend{}, "", fmt.Errorf("--server %q: %w", server, err)
+			return nil, "", fmt.Errorf("--server %q: %w", server, err)
 		}
-		return maintsim.Command(argv), strings.Join(argv, " "), nil
+		return argv, "", nil
 	}
 	if host, port, err := net.SplitHostPort(s); err == nil && host != "" {
 		if _, err := net.LookupPort("tcp", port); err == nil {
-			return maintsim.Address(s), "server at " + s, nil
+			return nil, s, nil
 		}
 	}
-	return maintsim.Backend{}, "", fmt.Errorf(`--server %q is neither "embedded" nor a program that can be run nor host:port`, s)
+	return nil, "", fmt.Errorf(`--server %q is neither "embedded" nor a program that can be run nor host:port`, s)
 }

@@ -127,7 +127,16 @@ func brief(s Scenario) Config {
 	if s.among(MaintenanceMode, DNSChange) {
 		c.Grace = time.Second
 	}
+	if s.Clustered() {
+		c.Stall, c.Window = 0, 300*time.Millisecond
+	}
 	switch s {
+	case SlotMigrate:
+		c.Steps = 2
+		c.Duration = c.length() + 2*shortEdge
+	case ClusterFailover:
+		c.Window = 0
+		c.Duration = c.length() + 2*shortEdge
 	case Chaos:
 		c.Grace, c.Duration = time.Second, 5*time.Second
 	case Quiet:
@@ -175,6 +184,9 @@ func TestDrillIsOK(t *testing.T) {
 			}
 			if s.moves() && (r.Handoffs.Succeeded == 0 || r.Notices.Moving == 0) {
 				t.Errorf("handoffs %+v, notices %+v", r.Handoffs, r.Notices)
+			}
+			if n := r.Notices; s.Clustered() && (r.Cluster.SlotsMoved == 0 || n.SMigrating == 0 || n.SMigrated == 0 || r.Values.Keys < 1000) {
+				t.Errorf("cluster %+v, notices %+v, values %+v", r.Cluster, n, r.Values)
 			}
 			if s.Cuts() && (r.InFlightAtCut == 0 || r.RecoveryMS <= 0 || r.RecoveryMS > 1000) {
 				t.Errorf("%d in flight, recovered after %v ms", r.InFlightAtCut, r.RecoveryMS)

@@ -1,10 +1,7 @@
 package drill
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,10 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/baton-go/redis"
 	"github.com/baton-go/redis/cmd/baton/internal/account"
 	"github.com/baton-go/redis/cmd/baton/internal/load"
-	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/maintsim"
 )
 
@@ -96,78 +91,46 @@ var errTimeout = errors.New("the drill took too long")
 
 // A run is one drill.
 type run struct {
-	cfg    Config
-	show   func(Status)
-	clock  *load.Clock // starts when the load is about to
-	sim    *maintsim.Sim
-	client *redis.Client
-	load   *load.Load
-	slots  *load.Slots
-	seen   *witness
+	cfg   Config
+	show  func(Status)
+	clock *load.Clock // starts when the load is about to
+	stage stage
+	load  *load.Load
+	slots *load.Slots
+	seen  *witness
 
 	problems []string
 }
 
 func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	c := r.cfg
-	backend, server, err := Backend(c.Server)
+	// Nothing that happens before the load begins is of interest.
+	var seen atomic.Pointer[witness]
+	st, accept, err := c.newStage(func(e maintsim.Event) {
+		if w := seen.Load(); w != nil {
+			w.event(e)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	// Nothing that happens before the load begins is of interest.
-	var seen atomic.Pointer[witness]
-	sim := maintsim.Config{
-		Backend: backend,
-		Proxies: c.proxies(),
-		Grace:   c.Grace,
-		Lead:    OrNone(c.Lead),
-		Stall:   OrNone(c.Stall),
-		Outage:  OrNone(c.Outage),
-		Seed:    c.Seed,
-		OnEvent: func(e maintsim.Event) {
-			if w := seen.Load(); w != nil {
-				w.event(e)
-			}
-		},
-	}
-	c.Conditions.Records = c.records()
-	c.Apply(&sim)
-	opt := r.options()
-	if c.TLS {
-		var trust *x509.CertPool
-		if sim.TLS, trust, err = maintsim.NewCertificate(); err != nil {
-			return nil, err
-		}
-		opt.TLSConfig = &tls.Config{RootCAs: trust, ServerName: maintsim.DBName}
-	}
-	if r.sim, err = maintsim.New(sim); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.sim.Close()) }()
-	accept := c.Begin(r.sim)
-	opt.Addr, opt.Resolver = r.sim.Addr(), r.sim
-	if c.byName() {
-		opt.Addr = r.sim.Name()
-	}
-	r.client = redis.NewClient(opt)
-	defer func() { _ = r.client.Close() }() // all is accounted for
-	if err := r.client.Ping(ctx).Err(); err != nil {
+	r.stage = st
+	defer func() { err = errors.Join(err, st.close()) }()
+	if err := st.ping(ctx); err != nil {
 		return nil, fmt.Errorf("the client can't reach the simulated database: %w", err)
 	}
 
 	r.clock = load.NewClock()
 	r.seen = newWitness(r.clock, c.Scenario)
 	seen.Store(r.seen)
-	manager := r.client.GetMaintNotificationsManager() // nil where notices are disabled
-	if manager != nil {
-		manager.AddNotificationHook(r.seen)
-	}
+	st.watch(r.seen)
 
 	before, during, after := c.plan()
 	r.slots = load.NewSlots(before + during + after)
 	r.load, err = load.New(load.Config{
-		Client:  r.client,
-		Backend: r.sim.Backend(),
+		Client:  st.client(),
+		Backend: st.backend(),
+		Cluster: c.Scenario.Clustered(),
 		Workers: c.Workers,
 		Seed:    c.Seed,
 		Run:     strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -180,18 +143,16 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	}
 	rep = &Report{Width: r.slots.Width()}
 	if accept > 0 {
-		t := time.AfterFunc(accept, r.sim.Support)
+		t := time.AfterFunc(accept, st.accept)
 		defer t.Stop()
 	}
 	r.perform(ctx, before, during, after)
 	settled := r.settle(rep)
 	res := &rep.Result
-	res.Scenario, res.Client, res.Server = string(c.Scenario), "baton "+Version(), server
+	res.Scenario, res.Client, res.Server = string(c.Scenario), "baton "+Version(), c.server()
 	res.Mode, res.Workers, res.Seed = string(c.Mode), c.Workers, c.Seed
-	r.seen.fill(res, r.sim.Stats())
-	if manager != nil {
-		res.Handoffs.Started += manager.GetActiveOperationCount()
-	}
+	r.seen.fill(res)
+	st.fill(res)
 	rep.Marks = r.seen.timeline()
 	if settled {
 		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)
@@ -201,26 +162,6 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	}
 	res.OK = len(res.Problems) == 0
 	return rep, nil
-}
-
-// OrNone is how the simulator is told none.
-func OrNone(d time.Duration) time.Duration { return cmp.Or(d, -1) }
-
-// options are those of the client under test: timeouts shorter than the stall, so
-// that they are only met if they are relaxed. Where the server is comes later.
-func (r *run) options() *redis.Options {
-	return &redis.Options{
-		Protocol:                 cmp.Or(r.cfg.Protocol, 3),
-		ReadTimeout:              r.cfg.ReadTimeout,
-		WriteTimeout:             r.cfg.ReadTimeout,
-		DialTimeout:              5 * time.Second,
-		PoolSize:                 load.Exclusive(r.cfg.Workers) + 8,
-		PoolTimeout:              r.cfg.ReadTimeout + r.cfg.Outage + 2*time.Second,
-		MaxRetries:               10,
-		MinRetryBackoff:          8 * time.Millisecond,
-		MaxRetryBackoff:          250 * time.Millisecond,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: r.cfg.Mode},
-	}
 }
 
 // perform runs the load through the three phases, and ends it.
@@ -236,7 +177,7 @@ func (r *run) perform(ctx context.Context, before, during, after time.Duration) 
 	err := wait(ctx, before)
 	if err == nil {
 		r.clock.Enter(load.During)
-		err = r.cfg.perform(ctx, r.sim)
+		err = r.stage.perform(ctx)
 		if r.cfg.felt() && !r.cfg.Scenario.Cuts() {
 			r.clock.Back(time.Now())
 		}

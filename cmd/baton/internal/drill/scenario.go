@@ -31,6 +31,9 @@ const (
 	DNSChange        Scenario = "dns-change"
 	Shrink           Scenario = "shrink"
 	MaintenanceMode  Scenario = "maintenance-mode"
+	SlotMigrate      Scenario = "slot-migrate"
+	ClusterFailover  Scenario = "cluster-failover"
+	Reshard          Scenario = "reshard"
 	Chaos            Scenario = "chaos"
 	Quiet            Scenario = "quiet"
 )
@@ -60,9 +63,13 @@ func Groups() []Group {
 		{"Transitions nobody announces, judged like cuts", []Scenario{
 			Restart, Demotion, DNSChange, Shrink, MaintenanceMode,
 		}},
+		{"Clusters, which must not be felt either", clusterScenarios()},
 		{"Other", []Scenario{Chaos, Quiet}},
 	}
 }
+
+// clusterScenarios are those of a cluster.
+func clusterScenarios() []Scenario { return []Scenario{SlotMigrate, ClusterFailover, Reshard} }
 
 // Explain says in one line what s does.
 func (s Scenario) Explain() string {
@@ -95,8 +102,14 @@ func (s Scenario) Explain() string {
 		return "one of several addresses leaves the name, its proxy closes"
 	case MaintenanceMode:
 		return "the same with MIGRATING and MIGRATED before, by the measured timing"
+	case SlotMigrate:
+		return "all slots of a shard move to others and back, in several steps"
+	case ClusterFailover:
+		return "a replica takes over from each primary in turn, by command"
+	case Reshard:
+		return "a shard joins, gets its part of the slots, gives them back and leaves"
 	case Chaos:
-		return "all of this at random, repeatable by --seed; see --chaos"
+		return "all of this but clusters at random, repeatable by --seed; see --chaos"
 	case Quiet:
 		return "nothing happens: what the other scenarios are compared with"
 	}
@@ -105,6 +118,9 @@ func (s Scenario) Explain() string {
 
 // among reports whether s is one of these.
 func (s Scenario) among(these ...Scenario) bool { return slices.Contains(these, s) }
+
+// Clustered reports whether s is done to a cluster.
+func (s Scenario) Clustered() bool { return slices.Contains(clusterScenarios(), s) }
 
 // Cuts reports whether s cuts connections with commands in flight.
 func (s Scenario) Cuts() bool { return s.among(FailoverCut, SilentCut) }
@@ -116,7 +132,7 @@ func (s Scenario) silent() bool {
 
 // announces reports whether s sends notices for certain.
 func (s Scenario) announces() bool {
-	return s.moves() || s.among(Migrate, Failover, FailoverCut, MaintenanceMode)
+	return s.moves() || s.Clustered() || s.among(Migrate, Failover, FailoverCut, MaintenanceMode)
 }
 
 // moves reports whether s sends MOVING for certain.
@@ -144,7 +160,8 @@ func (s Scenario) least() (proxies, records int) {
 		return 3, 2
 	case OverlappingMoves, Chaos:
 		return 3, 1
-	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Restart, Demotion, DNSChange, Quiet:
+	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Restart, Demotion, DNSChange, Quiet,
+		SlotMigrate, ClusterFailover, Reshard:
 	}
 	return 1, 1
 }
@@ -198,6 +215,8 @@ func (c Config) length() time.Duration {
 		return c.Lead + margin
 	case MaintenanceMode:
 		return time.Duration(maintenanceMode*float64(c.Grace)) + margin
+	case SlotMigrate, ClusterFailover, Reshard:
+		return c.clusterLength()
 	case Chaos:
 		return c.middle(defaultChaos)
 	case Quiet:
@@ -218,7 +237,8 @@ func (c Config) middle(def time.Duration) time.Duration {
 }
 
 // Do does s once to sim and returns when it is over. The grace time is that of its
-// moves. Scenarios without an end of their own, Chaos and Quiet, are not done.
+// moves. Those without an end
+// of their own, Chaos and Quiet, are not done, nor are those of a cluster.
 func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration, opts ...maintsim.Option) error {
 	switch s {
 	case RollingUpgrade:
@@ -247,9 +267,9 @@ func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration
 		return sim.Shrink(ctx, opts...)
 	case MaintenanceMode:
 		return sim.MaintenanceMode(ctx, opts...)
-	case Chaos, Quiet:
+	case SlotMigrate, ClusterFailover, Reshard, Chaos, Quiet:
 	}
-	return fmt.Errorf("scenario %q can't be done once", s)
+	return fmt.Errorf("scenario %q can't be done once to a database", s)
 }
 
 // overlap announces one move with two targets, and moves on from the second before

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/baton-go/redis/cmd/baton/internal/account"
+	"github.com/baton-go/redis/cmd/baton/internal/load"
 	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/maintsim"
 )
@@ -24,12 +25,19 @@ func (c Config) terms(incomplete []string) account.Terms {
 		Refused:    c.refuses(),
 		Announced:  c.Scenario.announces() && !c.deaf() && c.LostOpenings < 1 && c.Mode != maintnotifications.ModeDisabled,
 		RecoveryMS: float64(c.recovery().Milliseconds()),
+		Scattered:  c.scatters(),
+		Redirects:  c.mostRedirects(),
 		Incomplete: incomplete,
 	}
 }
 
-// felt reports whether even a client that does everything right loses replies.
+// felt reports whether even a client that does everything right loses replies. What is
+// done to a cluster can be followed without notices, too.
 func (c Config) felt() bool {
+	return !c.Scenario.Clustered() && c.loses()
+}
+
+func (c Config) loses() bool {
 	return c.Scenario.Cuts() || c.Scenario.silent() || c.allChaos() || c.deaf() ||
 		c.LostOpenings > 0 || c.badTarget() || c.lateName() || c.TakeOver > latestTakeOver
 }
@@ -81,4 +89,22 @@ func (c Config) edgeAfter() time.Duration {
 		return c.recovery() + shortEdge
 	}
 	return edge
+}
+
+// scatters reports whether messages change their way. Nodes pass them on to each other
+// without an order, so that those of a new primary may overtake those of the old one, and
+// a subscriber that goes from one node to another may meet them twice or not at all. The
+// embedded cluster is one server.
+func (c Config) scatters() bool {
+	argv, _, _ := parseServer(c.Server)
+	return c.Scenario == ClusterFailover && argv != nil
+}
+
+// mostRedirects is how many MOVED there may be for each slot that moves: two for each
+// connection of the client to a node. 0 is any number.
+func (c Config) mostRedirects() float64 {
+	if !c.Scenario.Clustered() {
+		return 0
+	}
+	return 2 * float64(1+load.Exclusive(c.Workers))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func (w *witness) event(e maintsim.Event) {
 	m := Mark{At: w.clock.At(e.Time), Kind: MarkOther, Text: e.String()}
 	switch e.Kind {
 	case maintsim.EventNotice:
-		m.Text = fmt.Sprintf("%s, told to %d connections", e.Notice, e.Connections)
+		m.Text = fmt.Sprintf("%s, told to %d connections", strings.TrimSpace(string(e.Notice)+" "+e.Detail), e.Connections)
 		if e.Connections > 0 {
 			m.Kind = MarkNotice
 		}
@@ -96,6 +97,13 @@ func (w *witness) event(e maintsim.Event) {
 		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d joins the endpoint", e.Proxy+1)
 	case maintsim.EventDropped:
 		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d leaves the name", e.Proxy+1)
+	case maintsim.EventSlots:
+		m.Kind, m.Text = MarkEndpoint, "slots have moved: "+e.Detail
+	case maintsim.EventPromoted:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d is promoted", e.Proxy+1)
+	case maintsim.EventKilled:
+		m.Kind, m.Text = MarkFault, fmt.Sprintf("node %d is killed, %d commands in flight", e.Proxy+1, e.InFlight)
+		w.inFlight += int64(e.InFlight)
 	case maintsim.EventChaos:
 		m.Kind, m.Text = MarkStep, "chaos "+e.Detail
 	}
@@ -144,18 +152,11 @@ func (w *witness) progress() (notices, handoffs int64, stalled bool) {
 }
 
 // fill writes what was seen into the account.
-func (w *witness) fill(r *account.Result, st maintsim.Stats) {
+func (w *witness) fill(r *account.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.Handoffs = w.handoffs
 	r.InFlightAtCut = w.inFlight
-	r.Notices = account.Notices{
-		Moving:      int64(st.Notices[maintsim.Moving]),
-		Migrating:   int64(st.Notices[maintsim.Migrating]),
-		Migrated:    int64(st.Notices[maintsim.Migrated]),
-		FailingOver: int64(st.Notices[maintsim.FailingOver]),
-		FailedOver:  int64(st.Notices[maintsim.FailedOver]),
-	}
 }
 
 // timeline is every mark in the order of time.

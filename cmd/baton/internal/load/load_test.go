@@ -70,6 +70,8 @@ func TestMessageLeavesOutWhatVaries(t *testing.T) {
 		"read tcp 127.0.0.1:40312->127.0.0.1:17559: i/o timeout": "read tcp 127.0.0.1:17559: i/o timeout",
 		"read tcp [::1]:40312->[::1]:17559: EOF":                 "read tcp [::1]:17559: EOF",
 		"no bytes for 1.002s (10 attempts)":                      "no bytes for 1s (10 attempts)",
+		"redis: get: MOVED 1730 127.0.0.1:13404":                 "redis: get: MOVED <slot> <address>",
+		"ASK 5 [::1]:7000":                                       "ASK <slot> <address>",
 		"safe to repeat; 9 attempts":                             "safe to repeat; several attempts",
 		"WRONGTYPE for baton-drill:x1:key:3:1 there":             "WRONGTYPE for <key> there",
 	}

@@ -34,8 +34,9 @@ func Classify(err error) Outcome {
 }
 
 // What differs between messages about the same thing: the client's own port, keys,
-// parts of a second, and how often something was tried.
+// parts of a second, how often something was tried, and where a slot is.
 var (
+	redirect = regexp.MustCompile(`\b(MOVED|ASK) \d+ \S+`)
 	ownPort  = regexp.MustCompile(`(tcp )?\[?[0-9a-fA-F.:]+\]?:\d+->`)
 	ownKey   = regexp.MustCompile(regexp.QuoteMeta(keyPrefix) + `[^\s"]*`)
 	parts    = regexp.MustCompile(`\b(\d+)\.\d+(m?s)\b`)
@@ -46,6 +47,7 @@ var (
 func Message(err error) string {
 	s := ownPort.ReplaceAllString(err.Error(), "${1}")
 	s = ownKey.ReplaceAllString(s, "<key>")
+	s = redirect.ReplaceAllString(s, "$1 <slot> <address>")
 	s = parts.ReplaceAllString(s, "$1$2")
 	return attempts.ReplaceAllString(s, "; several attempts")
 }

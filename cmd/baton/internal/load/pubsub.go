@@ -35,7 +35,11 @@ type channel struct {
 	// publishing ends when the publisher has ended.
 	publishing chan struct{}
 
-	published, unsure numbers // owned by the publisher until publishing ends
+	// Owned by the publisher until publishing ends. Of shard channels, unheard are those
+	// of which the reply said that nobody listens, and deaf says so of the last one.
+	published, unsure numbers
+	unheard           int64
+	deaf              bool
 
 	received         numbers // owned by the subscriber
 	last             int64   // owned by the subscriber; -1 before the first
@@ -47,9 +51,9 @@ func newChannel(name string, kind channelKind) *channel {
 	return &channel{name: name, kind: kind, publishing: make(chan struct{}), last: -1}
 }
 
-// publish sends numbered messages. One that nobody received is sent again, where the
-// application sees that in the reply: in a cluster only of shard channels, as the node of
-// a publisher knows nothing of those who listen at others.
+// publish sends numbered messages. One that nobody received is sent again, as the
+// application sees in the reply; not in a cluster, where a node knows nothing of those who
+// listen at others.
 func (w *worker) publish(ctx context.Context, ch *channel) {
 	defer close(ch.publishing)
 	if !w.load.subscribed(ctx) {
@@ -61,9 +65,9 @@ func (w *worker) publish(ctx context.Context, ch *channel) {
 }
 
 func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
-	publish, counts := w.client().Publish, !w.load.cfg.Cluster
+	publish := w.client().Publish
 	if ch.kind == sharded {
-		publish, counts = w.client().SPublish, true
+		publish = w.client().SPublish
 	}
 	for began := time.Now(); ; {
 		b := w.begin(1)
@@ -76,7 +80,12 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 			return
 		case Acknowledged:
 		}
-		if cmd.Val() > 0 || !counts || time.Since(began) > giveUp || ctx.Err() != nil {
+		if ch.deaf = ch.kind == sharded && cmd.Val() == 0; ch.deaf {
+			ch.unheard++
+			pause(ctx, failurePause)
+			return
+		}
+		if cmd.Val() > 0 || w.load.cfg.Cluster || time.Since(began) > giveUp || ctx.Err() != nil {
 			ch.published.add(n)
 			return
 		}

@@ -207,6 +207,10 @@ func (l *Load) settlePubSub(r *account.Result) error {
 		r.PubSub.Lost += ch.published.without(&ch.received)
 		r.PubSub.Reordered += ch.reordered
 		r.PubSub.Unknown += ch.unsure.len()
+		r.PubSub.Unheard += ch.unheard
+		if ch.deaf {
+			r.PubSub.Deaf++
+		}
 		r.AppRetries.PubSub += ch.appRetries.Load()
 	}
 	return nil

@@ -83,5 +83,6 @@ func (w *worker) retry(ctx context.Context, err error, failing *time.Time) bool 
 // notReady reports whether the server has refused something for the time being, or
 // a transaction because it has refused a part of it.
 func notReady(err error) bool {
-	return redis.IsReadOnlyError(err) || redis.IsLoadingError(err) || redis.IsExecAbortError(err)
+	return redis.IsReadOnlyError(err) || redis.IsLoadingError(err) || redis.IsExecAbortError(err) ||
+		redis.IsClusterDownError(err) || redis.IsTryAgainError(err) || redis.IsMasterDownError(err)
 }

@@ -139,6 +139,10 @@ const crowded = 40
 
 // lane draws what happened, one row for each kind.
 func (c chart) lane() {
+	endpoint := "endpoint"
+	if c.rep.Result.Cluster.Nodes > 0 {
+		endpoint = "slots"
+	}
 	for i, row := range [laneRows]struct {
 		name  string
 		color charts.Color
@@ -150,7 +154,7 @@ func (c chart) lane() {
 		{"closes", violet, c.marked(drill.MarkClosed), true},
 		{"cuts", red, c.marked(drill.MarkCut), true},
 		{"faults", red, c.marked(drill.MarkFault), false},
-		{"endpoint", violet, c.marked(drill.MarkEndpoint), false},
+		{endpoint, violet, c.marked(drill.MarkEndpoint), false},
 		{"chaos", amber, c.marked(drill.MarkStep), false},
 		{"failures", red, c.failures(), false},
 	} {

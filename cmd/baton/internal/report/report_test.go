@@ -61,6 +61,20 @@ func render(t *testing.T, rep *drill.Report) string {
 	return b.String()
 }
 
+func TestReportOfACluster(t *testing.T) {
+	rep := example()
+	rep.Result.Cluster = account.Cluster{Nodes: 4, SlotsMoved: 13_652, Moved: 676, MovedPerSlot: 0.0495}
+	page := render(t, rep)
+	for _, want := range []string{"13,652", "0.050", "MOVED for each slot that moved", ">slots<", "SMIGRATING"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if strings.Contains(page, "connections handed over") {
+		t.Error("the page speaks of handoffs")
+	}
+}
+
 func TestReportHasEverything(t *testing.T) {
 	page := render(t, example())
 	for _, want := range []string{
