@@ -129,10 +129,9 @@ type PubSub struct {
 	Lost       int64 `json:"lost"`      // acknowledged and never received
 	Reordered  int64 `json:"reordered"` // received after a later one
 	Unknown    int64 `json:"unknown"`   // published without an answer
-	// Unheard counts the messages to shard channels of which the reply said that nobody
-	// listens, and Deaf the channels of which the last one said so. They are not in
-	// Published: that nobody listens while a subscription moves is told, and a listener
-	// at another node of the shard may have received them.
+	// Unheard counts the messages to shard channels that were not received, and of which
+	// the reply said so: nobody listens while a subscription moves. They are not in
+	// Published. Deaf counts the channels that nobody listened to in the end.
 	Unheard int64 `json:"unheard"`
 	Deaf    int64 `json:"deaf"`
 }

@@ -71,7 +71,7 @@ func (r *Result) Rows() []Row {
 	}
 	if r.Cluster.Nodes > 0 {
 		return append(rows,
-			Row{"Shard channels", []Cell{c("messages nobody listened to", r.PubSub.Unheard), bad("deaf", r.PubSub.Deaf)}},
+			Row{"Shard channels", []Cell{c("unheard", r.PubSub.Unheard), bad("deaf", r.PubSub.Deaf)}},
 			Row{"Slots", []Cell{
 				c("moved", r.Cluster.SlotsMoved), c("MOVED", r.Cluster.Moved), c("ASK", r.Cluster.Ask),
 				c("TRYAGAIN", r.Cluster.TryAgain), c("CLUSTERDOWN", r.Cluster.ClusterDown),

@@ -81,12 +81,18 @@ func (c Config) cluster() string {
 	return server
 }
 
+// isReal reports whether the nodes are processes.
+func (c Config) isReal() bool {
+	argv, _, _ := parseServer(c.Server)
+	return argv != nil
+}
+
 // clusterLength is how long the scenario takes, about.
 func (c Config) clusterLength() time.Duration {
 	step := c.Lead + c.window() + c.Stall
 	switch c.Scenario {
 	case SlotMigrate:
-		return time.Duration(2*c.steps())*step + time.Duration(c.cascades())*(c.Lead+c.window()/2) + margin
+		return time.Duration(2*c.steps())*step + time.Duration(c.cascades())*(c.Lead+c.window()) + margin
 	case ClusterFailover:
 		return time.Duration(c.shards())*(c.Lead+c.Stall+failoverTime) + margin
 	case Reshard:
@@ -270,8 +276,17 @@ func (s *clusterStage) migrate(ctx context.Context, from, to int, slots []maints
 }
 
 // cascade moves slots from the first shard to the second, and on to the third in the
-// middle of that window.
+// middle of that window. Real nodes move them on right behind it: they settle who has a
+// slot by epochs that each takes by itself, and a node that gives and gets slots at a time
+// may take back what it has given.
 func (s *clusterStage) cascade(ctx context.Context, slots []maintsim.SlotRange, opts []maintsim.Option) error {
+	if s.cfg.isReal() {
+		err := s.migrate(ctx, 0, 1, slots, opts)
+		if err == nil {
+			err = s.migrate(ctx, 1, 2, slots, opts)
+		}
+		return err
+	}
 	var (
 		wg    sync.WaitGroup
 		first error

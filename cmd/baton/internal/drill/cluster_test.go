@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/maintsim"
@@ -142,7 +143,11 @@ func TestDrillOfAClusterWithBadNoticesIsOK(t *testing.T) {
 
 // Real nodes keep what the embedded cluster only imitates.
 func TestDrillWithRealClusters(t *testing.T) {
-	for _, name := range realserver.All() {
+	servers := realserver.All()
+	if testing.Short() || invariants.Enabled {
+		servers = []string{realserver.Redis8} // to time and races all are alike
+	}
+	for _, name := range servers {
 		t.Run(name, func(t *testing.T) {
 			program := realserver.Require(t, name)
 			for _, s := range []Scenario{SlotMigrate, ClusterFailover} {

@@ -96,8 +96,7 @@ func (c Config) edgeAfter() time.Duration {
 // a subscriber that goes from one node to another may meet them twice or not at all. The
 // embedded cluster is one server.
 func (c Config) scatters() bool {
-	argv, _, _ := parseServer(c.Server)
-	return c.Scenario == ClusterFailover && argv != nil
+	return c.Scenario == ClusterFailover && c.isReal()
 }
 
 // mostRedirects is how many MOVED there may be for each slot that moves: two for each

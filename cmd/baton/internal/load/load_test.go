@@ -218,6 +218,24 @@ func TestMessagesAreBooked(t *testing.T) {
 	}
 }
 
+// A shard channel is deaf if its last messages have not come, whatever their replies said.
+func TestDeafChannelsAreFound(t *testing.T) {
+	w := testWorker(t)
+	ch := newChannel("c", sharded)
+	if ch.isDeaf() {
+		t.Error("deaf without a message")
+	}
+	ch.silence.add(7)
+	if !ch.isDeaf() {
+		t.Error("not deaf although nobody listened")
+	}
+	ch.silence.add(8)
+	w.book(ch, &redis.Message{Channel: "c", Payload: "c|7"})
+	if ch.isDeaf() {
+		t.Error("deaf although a message has come")
+	}
+}
+
 func TestItemsAreBooked(t *testing.T) {
 	w := testWorker(t)
 	l := newList("l", false)

@@ -36,10 +36,9 @@ type channel struct {
 	publishing chan struct{}
 
 	// Owned by the publisher until publishing ends. Of shard channels, unheard are those
-	// of which the reply said that nobody listens, and deaf says so of the last one.
-	published, unsure numbers
-	unheard           int64
-	deaf              bool
+	// of which the reply said that nobody listens, and silence is those since the last one
+	// of which it said something else.
+	published, unsure, unheard, silence numbers
 
 	received         numbers // owned by the subscriber
 	last             int64   // owned by the subscriber; -1 before the first
@@ -80,11 +79,13 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 			return
 		case Acknowledged:
 		}
-		if ch.deaf = ch.kind == sharded && cmd.Val() == 0; ch.deaf {
-			ch.unheard++
+		if ch.kind == sharded && cmd.Val() == 0 {
+			ch.unheard.add(n)
+			ch.silence.add(n)
 			pause(ctx, failurePause)
 			return
 		}
+		ch.silence = numbers{}
 		if cmd.Val() > 0 || w.load.cfg.Cluster || time.Since(began) > giveUp || ctx.Err() != nil {
 			ch.published.add(n)
 			return
@@ -93,6 +94,10 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 		pause(ctx, failurePause)
 	}
 }
+
+// isDeaf reports whether nobody listened in the end: none of the last messages has come,
+// as it may by another node of the shard than the one that counts its listeners.
+func (ch *channel) isDeaf() bool { return ch.silence.len() > 0 && ch.silence.both(&ch.received) == 0 }
 
 // subscribed waits until every subscriber has its confirmation.
 func (l *Load) subscribed(ctx context.Context) bool {

@@ -207,8 +207,8 @@ func (l *Load) settlePubSub(r *account.Result) error {
 		r.PubSub.Lost += ch.published.without(&ch.received)
 		r.PubSub.Reordered += ch.reordered
 		r.PubSub.Unknown += ch.unsure.len()
-		r.PubSub.Unheard += ch.unheard
-		if ch.deaf {
+		r.PubSub.Unheard += ch.unheard.without(&ch.received)
+		if ch.isDeaf() {
 			r.PubSub.Deaf++
 		}
 		r.AppRetries.PubSub += ch.appRetries.Load()
