@@ -91,13 +91,11 @@ func (c Config) edgeAfter() time.Duration {
 	return edge
 }
 
-// scatters reports whether messages change their way. Nodes pass them on to each other
-// without an order, so that those of a new primary may overtake those of the old one, and
-// a subscriber that goes from one node to another may meet them twice or not at all. The
-// embedded cluster is one server.
-func (c Config) scatters() bool {
-	return c.Scenario == ClusterFailover && c.isReal()
-}
+// scatters reports whether messages change their way, as they do where a primary fails
+// over, or loses all its slots. Nodes pass them on to each other without an order, so that
+// those of a new primary may overtake those of the old one, and a subscriber that goes from
+// one node to another may meet them twice or not at all. The embedded cluster is one server.
+func (c Config) scatters() bool { return c.Scenario.Clustered() && c.isReal() }
 
 // mostRedirects is how many MOVED there may be for each slot that moves: two for each
 // connection of the client to a node. 0 is any number.
