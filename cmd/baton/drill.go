@@ -34,6 +34,13 @@ client, or make a target bad for more than half of the grace time, are judged in
 the same way. Where there is no server at all for longer than commands wait, as
 in --chaos all, commands that were not executed may fail, too.
 
+The scenarios of clusters start one of their own, by default an embedded one. Keys
+are spread over all slots. What is done there can be followed without notices as
+well, so nothing may fail either way, and the MOVED answers for each slot that moved
+are counted. Where a real primary fails over or loses all its slots, Pub/Sub messages
+reach their subscribers by other nodes than before: they are counted, but may come
+twice, in another order, or be lost.
+
 Scenarios:
 `
 

@@ -113,6 +113,7 @@ func TestHelp(t *testing.T) {
 		"--help":       "Simulate a database that any client",
 		"drill --help": "rolling-upgrade   migrate, failover and rebind, once per node",
 		"sim --help":   "failover-cut [outage=1s]",
+		"drill -h":     "The scenarios of clusters start one of their own",
 		"version":      " go1.",
 	} {
 		code, stdout, stderr := baton(t, strings.Fields(args)...)
