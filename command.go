@@ -64,7 +64,7 @@ type baseCmd struct {
 	lane   laneKind
 	// oneIsList says that a reply that is no list is one of a single value; see jsonPath.
 	oneIsList bool
-	once      bool // it is not sent again once it was sent
+	once      bool   // it is not sent again once it was sent
 	slot      uint16 // of its only key, plus 1; 0: not worked out
 	// wait is how long the server may keep silent beyond the read timeout because
 	// the command says so: 0 none, negative for ever.

@@ -175,7 +175,8 @@ func TestVectorsAreSentAsTheirValues(t *testing.T) {
 	bytes := []byte{1, 2}
 	for _, v := range []Vector{
 		&VectorFP32{Val: bytes}, &VectorValues{Val: []float64{1, 2.5}}, &VectorRef{Name: "e"}, &VectorFloat16{Val: bytes},
-		&VectorBFloat16{Val: bytes}, &VectorFloat64{Val: bytes}, &VectorInt8{Val: bytes}, &VectorUint8{Val: bytes}, otherVector{},
+		&VectorBFloat16{Val: bytes}, &VectorFloat64{Val: bytes}, &VectorInt8{Val: bytes}, &VectorUint8{Val: bytes},
+		otherVector{},
 	} {
 		want := NewCmd(bg, append([]any{"vsim", "k"}, v.Value()...)...).Args()
 		if diff := cmp.Diff(want, cmdable(none).VSim(bg, "k", v).Args()); diff != "" {
