@@ -59,6 +59,7 @@ func slotOf(b *baseCmd) (slot int, err error) {
 type clusterTries struct {
 	tries
 	redirects int
+	torn      bool   // the last answer was TRYAGAIN: keys are at both ends of a slot on the move
 	asking    bool   // the next attempt follows an ASK
 	addr      string // to this address
 }
@@ -192,7 +193,8 @@ func (n *clusterNode) sendOnce(ctx context.Context, cmd Cmder, asking bool) erro
 // judge decides whether a command that failed is sent again, and after which pause; err
 // is nil where a server has answered. Beside what it is for a Client:
 //   - MOVED: yes, to the node it names, MaxRedirects times;
-//   - ASK: yes, to that node, this once, MaxRedirects times with MOVED;
+//   - ASK: yes, to that node, this once, MaxRedirects times with MOVED; one that follows
+//     TRYAGAIN is not counted, as several keys meet the two in turn until the slot has moved;
 //   - not sent: yes, wherever the slot is then, until PoolTimeout has passed;
 //   - answered that the cluster is not ready (TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN,
 //     READONLY): the same, as nothing was done.
@@ -260,14 +262,18 @@ func (c *clusterCore) redirect(answer error, n *clusterNode) (cluster.Redirect, 
 // judgeAnswer is judge for what a server has answered.
 func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode) (pause time.Duration, again bool) {
 	if r, ok := c.redirect(answer, n); ok {
-		if t.redirects >= c.opt.MaxRedirects {
+		isFree := r.Ask && t.torn && c.opt.MaxRedirects > 0
+		if t.redirects >= c.opt.MaxRedirects && !isFree {
 			return 0, false
 		}
 		if r.Addr == "" {
 			c.refreshSoon()
 			return t.hold(c.base.PoolTimeout)
 		}
-		t.redirects++
+		if !isFree {
+			t.redirects++
+		}
+		t.torn = false
 		if r.Ask {
 			t.asking, t.addr = true, r.Addr
 		} else {
@@ -279,7 +285,7 @@ func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode)
 	if !notReady(answer) || c.opt.MaxRedirects < 0 {
 		return 0, false
 	}
-	if !IsTryAgainError(answer) {
+	if t.torn = IsTryAgainError(answer); !t.torn {
 		c.refreshSoon()
 	}
 	if IsLoadingError(answer) || IsMasterDownError(answer) {
@@ -531,8 +537,8 @@ func (n *clusterNode) sendBlockOnce(ctx context.Context, cmds []Cmder, asking bo
 	_, err := n.client.core.sendUnit(ctx, laneShared, cmds, func(ctx context.Context, d doer, cmds []Cmder) (int, error) {
 		b := &block{many: many{cmds: cmds}}
 		if asking {
-			// MULTI takes no notice of ASKING, and the commands in it need it each: they
-			// are refused by the node, as a whole, until the slot has moved.
+			// It counts for what MULTI queues, which the node refuses as a whole as long as
+			// keys are at both ends.
 			b.wire = append(b.wire, newAsking().wire()...)
 			b.before = 1
 		}
@@ -600,7 +606,7 @@ func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...s
 		if t.asking { // no session is begun by ASK: it waits until the slot has moved
 			t.asking = false
 			t.redirects--
-			pause, again = t.hold(c.base.PoolTimeout)
+			pause, again = t.hold(c.clusterCore.base.PoolTimeout)
 		}
 		if !again || !c.rest(ctx, pause) {
 			return c.conclude(ctx, &t, &probe.baseCmd, err)

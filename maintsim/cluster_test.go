@@ -320,9 +320,6 @@ func startLoad(t *testing.T, sim *maintsim.Cluster, password string) *clusterLoa
 	t.Helper()
 	c := redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: sim.Addrs(), Dialer: sim.DialContext, Password: password,
-		// A transaction whose keys are at both ends of a slot on the move meets ASK and
-		// TRYAGAIN in turn.
-		MaxRedirects: 64,
 	})
 	t.Cleanup(func() { _ = c.Close() })
 	l := &clusterLoad{t: t, c: c, stop: make(chan struct{})}
