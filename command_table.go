@@ -222,6 +222,14 @@ func ourFlags() map[string]cmdFlags {
 		"arcount": flagRead, "arget": flagRead, "argetrange": flagRead, "argrep": flagRead, "arinfo": flagRead,
 		"arlastitems": flagRead, "arlen": flagRead, "armget": flagRead, "arnext": flagRead, "arop": flagRead, "arscan": flagRead,
 		"arseek": flagIdempotent,
+
+		// search; a cursor that nobody knows of, because the reply was lost, ends by itself
+		"ft.search": flagRead, "ft.aggregate": flagRead, "ft.hybrid": flagRead, "ft.profile": flagRead, "ft.explain": flagRead,
+		"ft.explaincli": flagRead, "ft.info": flagRead, "ft.tagvals": flagRead, "ft.spellcheck": flagRead, "ft.syndump": flagRead,
+		"ft.dictdump": flagRead, "ft._list": flagRead, "ft.aliaslist": flagRead,
+		"ft.aliasupdate": flagIdempotent, "ft.synupdate": flagIdempotent,
+		"ft.config": flagSub, "ft.config get": flagRead, "ft.config set": flagIdempotent,
+		"ft.cursor": flagSub, // reading moves it on
 	}
 }
 

@@ -88,6 +88,7 @@ type Cmdable interface {
 	ACLCmdable
 	ClusterCmdable
 	ArrayCmdable
+	SearchCmdable
 }
 
 // StatefulCmdable are all commands, those that change a connection included. Conn,

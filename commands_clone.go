@@ -9,6 +9,12 @@ func (c *ACLLogCmd) Clone() Cmder { return clone(c) }
 func (c *ACLLogCmd) GetCmdType() CmdType { return CmdTypeACLLog }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *AggregateCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeAggregate.
+func (c *AggregateCmd) GetCmdType() CmdType { return CmdTypeAggregate }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *AREntrySliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeAREntrySlice.
@@ -103,6 +109,36 @@ func (c *FloatSliceCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeFloatSlice.
 func (c *FloatSliceCmd) GetCmdType() CmdType { return CmdTypeFloatSlice }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FTHybridCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *FTHybridCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FTInfoCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFTInfo.
+func (c *FTInfoCmd) GetCmdType() CmdType { return CmdTypeFTInfo }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FTSearchCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFTSearch.
+func (c *FTSearchCmd) GetCmdType() CmdType { return CmdTypeFTSearch }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FTSpellCheckCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFTSpellCheck.
+func (c *FTSpellCheckCmd) GetCmdType() CmdType { return CmdTypeFTSpellCheck }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *FTSynDumpCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeFTSynDump.
+func (c *FTSynDumpCmd) GetCmdType() CmdType { return CmdTypeFTSynDump }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *FunctionListCmd) Clone() Cmder { return clone(c) }
@@ -241,6 +277,12 @@ func (c *LCSCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeLCS.
 func (c *LCSCmd) GetCmdType() CmdType { return CmdTypeLCS }
+
+// Clone is a copy of the command that shares nothing with it.
+func (c *MapMapStringInterfaceCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeMapMapStringInterface.
+func (c *MapMapStringInterfaceCmd) GetCmdType() CmdType { return CmdTypeMapMapStringInterface }
 
 // Clone is a copy of the command that shares nothing with it.
 func (c *MapStringIntCmd) Clone() Cmder { return clone(c) }

@@ -52,6 +52,14 @@ func FuzzReplies(f *testing.F) {
 		f.Add([]byte(frame))
 	}
 	cases := commandCases()
+	for _, tc := range cases {
+		if tc.r2 != "" { // the shapes that oddReplies does not have
+			f.Add([]byte(tc.r2))
+		}
+		if tc.r3 != "" {
+			f.Add([]byte(tc.r3))
+		}
+	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		for _, tc := range cases {
 			cmd := captured(t, tc)

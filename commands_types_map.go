@@ -177,7 +177,11 @@ func (c *KeyValuesCmd) readReply(r *resp.Reader) (err error) {
 }
 
 // MapStringInterfaceCmd is a command whose reply is a map with values of any type.
-type MapStringInterfaceCmd struct{ result[map[string]any] }
+type MapStringInterfaceCmd struct {
+	result[map[string]any]
+
+	isRows bool // the reply is that of an aggregation; see readRowMap
+}
 
 // NewMapStringInterfaceCmd makes a command of its arguments, the name first.
 func NewMapStringInterfaceCmd(_ context.Context, args ...any) *MapStringInterfaceCmd {
@@ -187,6 +191,10 @@ func NewMapStringInterfaceCmd(_ context.Context, args ...any) *MapStringInterfac
 }
 
 func (c *MapStringInterfaceCmd) readReply(r *resp.Reader) (err error) {
+	if c.isRows {
+		c.val, err = readRowMap(r)
+		return err
+	}
 	c.val, err = readMap(r, readElement)
 	return err
 }
