@@ -44,6 +44,10 @@ func (c *clusterCore) place(b *baseCmd) (slot int, err error) {
 		if channel, ok := b.argAt(1); ok {
 			slot = int(cluster.Slot(channel))
 		}
+	case routeCursor:
+		if index, ok := b.cursorIndex(); ok {
+			slot = int(cluster.Slot(index))
+		}
 	case routeSlot:
 		if n, ok := b.slotArg(); ok && n < cluster.Slots {
 			slot = n

@@ -150,7 +150,7 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 		}
 		return st.masters[c.anyOf(len(st.masters))], nil
 	}
-	if c.opt.ReadOnly && b.flags()&flagRead != 0 {
+	if c.opt.ReadOnly && b.flags()&flagRead != 0 && b.route() != routeCursor {
 		if n := c.reader(st, uint16(slot)); n != nil {
 			return n, nil
 		}
@@ -158,8 +158,12 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 	if n := st.at(uint16(slot)); n != nil {
 		return n, nil
 	}
-	if len(st.masters) > 0 && b.route() == routeChannel { // it needs no slot, only always the same node
-		return st.masters[slot%len(st.masters)], nil
+	switch b.route() {
+	case routeChannel, routeCursor: // it needs no slot, only always the same node
+		if len(st.masters) > 0 {
+			return st.masters[slot%len(st.masters)], nil
+		}
+	case routeKey, routeSplit, routeSlot, routeAny, routePrimaries, routeNodes, routeRefused:
 	}
 	return nil, notServed(slot)
 }

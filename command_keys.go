@@ -21,6 +21,9 @@ const (
 	// routeChannel: any node will do, but commands with the same first argument must go
 	// to the same one, or they would be overtaken by others.
 	routeChannel
+	// routeCursor: any node will do, but a cursor must be used at the node that opened it:
+	// that is the one with the slot of the index, which is argument first.
+	routeCursor
 	// routeAny: any primary.
 	routeAny
 	// routePrimaries: all primaries; the replies are merged.
@@ -152,6 +155,16 @@ func (c *baseCmd) merge() mergeKind {
 func (c *baseCmd) slotArg() (slot int, ok bool) {
 	slot = c.intAt(2)
 	return slot, slot >= 0 && c.route() == routeSlot
+}
+
+// cursorIndex is the index that says which node has the cursor of a command with
+// routeCursor; ok false: it has none.
+func (c *baseCmd) cursorIndex() (index []byte, ok bool) {
+	first := int(c.keyRuleOf().first)
+	if first == 1 && !c.hasOption(2, "withcursor") {
+		return nil, false
+	}
+	return c.argAt(first)
 }
 
 // firstKey gives the first key of the command; ok false: it has none. Channels of
@@ -385,7 +398,7 @@ func nameOf(i int, names []string) string {
 
 var (
 	routeNames = [...]string{ //nolint:gochecknoglobals // constant
-		routeKey: "key", routeSplit: "split", routeSlot: "slot", routeChannel: "channel", routeAny: "any",
+		routeKey: "key", routeSplit: "split", routeSlot: "slot", routeChannel: "channel", routeCursor: "cursor", routeAny: "any",
 		routePrimaries: "primaries", routeNodes: "nodes", routeRefused: "refused",
 	}
 	mergeNames = [...]string{ //nolint:gochecknoglobals // constant
@@ -473,9 +486,11 @@ func moduleRows() []keyRow {
 		{rule: keyRule{place: keysCounted, first: 1}, names: "ts.nrange ts.nrevrange"},
 		{rule: keyRule{place: keysStored}, names: "cms.merge tdigest.merge"},
 		{rule: keyRule{route: routeAny}, names: `ts.mget ts.mrange ts.mrevrange ts.queryindex ts.querylabels
-			ft.create ft.search ft.aggregate ft.hybrid ft.dictadd ft.dictdump ft.dictdel ft.spellcheck ft.explain ft.explaincli
-			ft.aliasadd ft.aliasupdate ft.aliasdel ft.info ft.tagvals ft.syndump ft.synupdate ft.profile ft.alter
-			ft.dropindex ft._list ft.config`},
-		{rule: keyRule{route: routeRefused}, names: "ft.cursor"},
+			ft.create ft.search ft.dictadd ft.dictdump ft.dictdel ft.spellcheck ft.explain ft.explaincli
+			ft.aliasadd ft.aliasupdate ft.aliasdel ft.aliaslist ft.info ft.tagvals ft.syndump ft.synupdate ft.profile ft.alter
+			ft.dropindex ft._list`},
+		{rule: keyRule{route: routeCursor, first: 1}, names: "ft.aggregate ft.hybrid"},
+		{of: "ft.cursor", rule: keyRule{route: routeCursor, first: 2}, names: "read del gc"},
+		{of: "ft.config", rule: keyRule{route: routeNodes, merge: mergeAll}, names: "set"},
 	}
 }

@@ -113,6 +113,9 @@ func keyLines() []keyLine {
 		{"cms.merge d 2 a b WEIGHTS 1 1", "d a b", false},
 		{"tdigest.merge d 1 a OVERRIDE", "d a", false},
 		{"ft.search i q", "", false},
+		{"ft.aggregate i q withcursor", "", false},
+		{"ft.cursor read i 7", "", false},
+		{"ft.alter i", "", false},
 		{"nobody.knows k", "k", false},
 		{"nobodyknows", "", false},
 		{"averylongnamethatnobodyhasforanycommandwhatever k", "k", false},
@@ -262,6 +265,12 @@ func TestRoutes(t *testing.T) {
 		{"ts.nrange x k - +", routeAny, mergeNone},
 		{"vsim k ele e", routeKey, mergeNone},
 		{"arget k 0", routeKey, mergeNone},
+		{"ft.search i q", routeAny, mergeNone},
+		{"ft.aggregate i q", routeCursor, mergeNone},
+		{"FT.CURSOR read i 7", routeCursor, mergeNone},
+		{"ft.cursor", routeAny, mergeNone},
+		{"ft.config get x", routeAny, mergeNone},
+		{"ft.config set x 1", routeNodes, mergeAll},
 	} {
 		cmd := NewCmd(bg, words(test.line)...)
 		if route, merge := cmd.route(), cmd.merge(); route != test.route || merge != test.merge {
