@@ -11,14 +11,14 @@ import (
 // it. What is set twice counts the last time; what adds to a list says so. A builder is
 // for one goroutine. It keeps the context because go-redis's builders take it first.
 type searchBuilder struct {
-	c     cmdable
+	c     *Client
 	ctx   context.Context
 	index string
 }
 
 // builds is what a builder of this client begins with.
 func (c *Client) builds(ctx context.Context, index string) searchBuilder {
-	return searchBuilder{c: c.cmdable, ctx: ctx, index: index}
+	return searchBuilder{c: c, ctx: ctx, index: index}
 }
 
 // errNoAction is the error of a builder that was not told what to do.

@@ -7,12 +7,12 @@ type SearchBuilder struct {
 	searchBuilder
 
 	query   string
-	options FTSearchOptions
+	options *FTSearchOptions // a pointer, so that builders can be compared
 }
 
 // NewSearchBuilder begins an FTSearch.
 func (c *Client) NewSearchBuilder(ctx context.Context, index, query string) *SearchBuilder {
-	return &SearchBuilder{searchBuilder: c.builds(ctx, index), query: query}
+	return &SearchBuilder{searchBuilder: c.builds(ctx, index), query: query, options: &FTSearchOptions{}}
 }
 
 // WithScores gives scores.
@@ -143,7 +143,7 @@ func (b *SearchBuilder) CountOnly() *SearchBuilder { b.options.CountOnly = true;
 
 // Run searches.
 func (b *SearchBuilder) Run() (FTSearchResult, error) {
-	return b.c.FTSearchWithArgs(b.ctx, b.index, b.query, &b.options).Result()
+	return b.c.FTSearchWithArgs(b.ctx, b.index, b.query, b.options).Result()
 }
 
 //------------------------------------------------------------------------------
@@ -154,13 +154,13 @@ type AggregateBuilder struct {
 	searchBuilder
 
 	query   string
-	options FTAggregateOptions
-	err     error // the first mistake
+	options *FTAggregateOptions // a pointer, so that builders can be compared
+	err     error               // the first mistake
 }
 
 // NewAggregateBuilder begins an FTAggregate.
 func (c *Client) NewAggregateBuilder(ctx context.Context, index, query string) *AggregateBuilder {
-	return &AggregateBuilder{searchBuilder: c.builds(ctx, index), query: query}
+	return &AggregateBuilder{searchBuilder: c.builds(ctx, index), query: query, options: &FTAggregateOptions{}}
 }
 
 // Verbatim searches for words as they are.
@@ -260,7 +260,7 @@ func (b *AggregateBuilder) Run() (*FTAggregateResult, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	return b.c.FTAggregateWithArgs(b.ctx, b.index, b.query, &b.options).Result()
+	return b.c.FTAggregateWithArgs(b.ctx, b.index, b.query, b.options).Result()
 }
 
 // last is the last step, an empty one if there is none.
