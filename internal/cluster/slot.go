@@ -22,10 +22,9 @@ func SlotString(key string) uint16 { return crc16(Tag(key)) % Slots }
 
 // Tag returns the part of a key that decides where it is: its hash tag, or all of it.
 func Tag(key string) string {
-	if open := strings.IndexByte(key, '{'); open >= 0 {
-		tag := key[open+1:]
-		if end := strings.IndexByte(tag, '}'); end > 0 {
-			return tag[:end]
+	if _, tag, ok := strings.Cut(key, "{"); ok {
+		if tag, _, ok := strings.Cut(tag, "}"); ok && tag != "" {
+			return tag
 		}
 	}
 	return key
