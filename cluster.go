@@ -38,6 +38,8 @@ type clusterCore struct {
 	base    *Options        // of any node, with defaults; immutable
 	invalid error           // what is wrong with the options; immutable
 
+	watch *sentinels // they tell the topology of servers that are no cluster; nil: it is one. Immutable
+
 	run  context.Context // ends at Close
 	stop context.CancelFunc
 	work sync.WaitGroup // refreshes, retirements
@@ -186,6 +188,9 @@ func (c *ClusterClient) Close() error {
 		}
 	}
 	c.work.Wait()
+	if c.watch != nil {
+		c.watch.close()
+	}
 	return errors.Join(errs...)
 }
 

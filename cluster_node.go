@@ -70,7 +70,7 @@ func (c *clusterCore) makeNode(addr string, made chan struct{}, onNew []func(*Cl
 	client := c.opt.NewClient(c.opt.node(addr))
 	client.hooks.note(&c.nodesHooked)
 	client.core.isNode.Store(true)
-	client.core.readOnly.Store(c.opt.ReadOnly)
+	client.core.readOnly.Store(c.opt.ReadOnly && c.watch == nil)
 	told := c.migrated
 	client.core.slots.Store(&told)
 	for _, fn := range onNew {

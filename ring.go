@@ -144,17 +144,25 @@ func (c *ringCore) trySetAddrs(addrs map[string]string) bool {
 	}
 	c.version++
 	c.shards = next
-	for _, s := range old {
-		c.work.Go(func() { c.retire(s) })
-	}
 	c.mu.Unlock()
 	c.rebuild()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range old {
+		if c.closed {
+			_ = s.client.Close() // Close does not know it
+			continue
+		}
+		c.work.Go(func() { c.retire(s) })
+	}
 	return true
 }
 
-// retire closes a shard's client when what was sent to it has had its time.
+// retire closes a shard's client when what was sent to it is answered.
 func (c *ringCore) retire(s *ringShard) {
-	sleep(c.run, max(s.client.opt.ReadTimeout, time.Second))
+	if ep := s.client.core.ep; ep != nil { // nil: its options are invalid
+		ep.Retire(c.run, leaveSubs)
+	}
 	_ = s.client.Close()
 }
 
@@ -337,6 +345,10 @@ func (c *ringCore) process(ctx context.Context, cmd Cmder) error {
 		if err == nil {
 			err = b.err
 		}
+		if c.isGone(s, err) {
+			b.err = nil
+			continue
+		}
 		was := t
 		pause, again := s.client.core.judge(ctx, &t, b, err)
 		if !again || !sleep(ctx, pause) {
@@ -346,8 +358,45 @@ func (c *ringCore) process(ctx context.Context, cmd Cmder) error {
 	}
 }
 
-// batch sends the commands of a pipeline to their shards, all shards at one time.
+// isGone tells whether a command was not sent because its shard has just left the ring.
+func (c *ringCore) isGone(s *ringShard, err error) bool {
+	return errors.Is(err, ErrClosed) && DeliveryOf(err) == NotSent && c.run.Err() == nil &&
+		c.state.Load().shards[s.name] != s
+}
+
+// batch sends the commands of a pipeline to their shards, and what was not sent because a
+// shard has just left the ring to where it belongs then.
 func (c *ringCore) batch(ctx context.Context, cmds []Cmder, send func(*Client) ProcessPipelineHook) error {
+	for rest := cmds; len(rest) > 0; {
+		parts, err := c.split(rest)
+		if err != nil {
+			setErrs(rest, err)
+			return err
+		}
+		var wg sync.WaitGroup
+		for s, part := range parts {
+			wg.Go(func() {
+				if err := send(s.client)(ctx, part); err != nil && firstErr(part) == nil {
+					setErrs(part, err) // a hook has not let them be sent
+				}
+			})
+		}
+		wg.Wait()
+		rest = nil
+		for s, part := range parts {
+			for _, cmd := range part {
+				if c.isGone(s, cmd.Err()) {
+					cmd.base().err = nil
+					rest = append(rest, cmd)
+				}
+			}
+		}
+	}
+	return firstErr(cmds)
+}
+
+// split sorts the commands of a pipeline by shard.
+func (c *ringCore) split(cmds []Cmder) (map[*ringShard][]Cmder, error) {
 	err := c.invalid
 	parts := make(map[*ringShard][]Cmder)
 	var keyless *ringShard // commands without a key go together
@@ -370,20 +419,7 @@ func (c *ringCore) batch(ctx context.Context, cmds []Cmder, send func(*Client) P
 		}
 		parts[s] = append(parts[s], cmd)
 	}
-	if err != nil {
-		setErrs(cmds, err)
-		return err
-	}
-	var wg sync.WaitGroup
-	for s, part := range parts {
-		wg.Go(func() {
-			if err := send(s.client)(ctx, part); err != nil && firstErr(part) == nil {
-				setErrs(part, err) // a hook has not let them be sent
-			}
-		})
-	}
-	wg.Wait()
-	return firstErr(cmds)
+	return parts, err
 }
 
 //------------------------------------------------------------------------------

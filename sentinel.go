@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/baton-go/redis/auth"
+	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/push"
 )
@@ -53,7 +55,9 @@ type FailoverOptions struct {
 	Password                   string
 	CredentialsProvider        func() (username string, password string)
 	CredentialsProviderContext func(ctx context.Context) (username string, password string, err error)
-	DB                         int
+	// StreamingCredentialsProvider is as in Options.
+	StreamingCredentialsProvider auth.StreamingCredentialsProvider
+	DB                           int
 
 	MaxRetries      int
 	MinRetryBackoff time.Duration
@@ -124,7 +128,8 @@ func (opt *FailoverOptions) clientOptions() *Options {
 		Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password, DB: opt.DB,
 		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,
-		MaxRetries: opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
+		StreamingCredentialsProvider: opt.StreamingCredentialsProvider,
+		MaxRetries:                   opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
 		DialTimeout: opt.DialTimeout, DialerRetries: opt.DialerRetries,
 		DialerRetryTimeout: opt.DialerRetryTimeout, DialerRetryBackoff: opt.DialerRetryBackoff,
 		ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout, ContextTimeoutEnabled: opt.ContextTimeoutEnabled,
@@ -153,6 +158,58 @@ func (opt *FailoverOptions) sentinelOptions(addr string) *Options {
 		ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout, DisablePolling: true,
 		PoolSize: 1, TLSConfig: opt.TLSConfig, DisableIndentity: opt.DisableIndentity,
 		DisableIdentity: opt.DisableIdentity, IdentitySuffix: opt.IdentitySuffix, Logger: opt.Logger,
+	}
+}
+
+// NewFailoverClusterClient makes a client of the master of that name and its replicas:
+// writes go to the master, and reads, with RouteByLatency or RouteRandomly, to any of
+// them. Where the master is another server, commands go there from its promotion on.
+func NewFailoverClusterClient(opt *FailoverOptions) *ClusterClient {
+	if opt == nil {
+		panic("redis: NewFailoverClusterClient needs FailoverOptions")
+	}
+	failover := *opt
+	failover.SentinelAddrs = slices.Clone(opt.SentinelAddrs)
+	failover.RouteByLatency, failover.RouteRandomly = false, false
+	var c *ClusterClient
+	watch := newSentinels(&failover, func(string, string) { c.refreshSoon() })
+	o := opt.clusterOptions()
+	o.ClusterSlots = watch.topology
+	c = NewClusterClient(o)
+	c.watch = watch
+	c.invalid = errors.Join(append(failover.validate(), c.invalid)...)
+	return c
+}
+
+// clusterOptions are those of NewFailoverClusterClient.
+func (opt *FailoverOptions) clusterOptions() *ClusterOptions {
+	db, credentials := opt.DB, opt.StreamingCredentialsProvider
+	return &ClusterOptions{
+		Addrs: []string{"127.0.0.1:6379"}, // asked by nobody: sentinels tell the topology
+		NewClient: func(o *Options) *Client {
+			o.DB, o.StreamingCredentialsProvider = db, credentials
+			return NewClient(o)
+		},
+		ClientName: opt.ClientName, Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
+		RouteByLatency: opt.RouteByLatency, RouteByLatencyTolerance: opt.RouteByLatencyTolerance, RouteRandomly: opt.RouteRandomly,
+		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password,
+		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,
+		MaxRetries: opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
+		DialTimeout: opt.DialTimeout, DialerRetries: opt.DialerRetries,
+		DialerRetryTimeout: opt.DialerRetryTimeout, DialerRetryBackoff: opt.DialerRetryBackoff,
+		ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout, ContextTimeoutEnabled: opt.ContextTimeoutEnabled,
+		ReadBufferSize: opt.ReadBufferSize, WriteBufferSize: opt.WriteBufferSize, DisablePolling: opt.DisablePolling,
+		PipelineReadBufferSize: opt.PipelineReadBufferSize, PipelineWriteBufferSize: opt.PipelineWriteBufferSize,
+		PipelinePoolSize: opt.PipelinePoolSize,
+		PoolFIFO:         opt.PoolFIFO, PoolSize: opt.PoolSize, MaxConcurrentDials: opt.MaxConcurrentDials,
+		PoolTimeout: opt.PoolTimeout, MinIdleConns: opt.MinIdleConns, MaxIdleConns: opt.MaxIdleConns,
+		MaxActiveConns: opt.MaxActiveConns, ConnMaxIdleTime: opt.ConnMaxIdleTime,
+		ConnMaxLifetime: opt.ConnMaxLifetime, ConnMaxLifetimeJitter: opt.ConnMaxLifetimeJitter,
+		TLSConfig: opt.TLSConfig, DisableIndentity: opt.DisableIndentity, DisableIdentity: opt.DisableIdentity,
+		IdentitySuffix: opt.IdentitySuffix, UnstableResp3: opt.UnstableResp3,
+		PushNotificationProcessor: opt.PushNotificationProcessor, FailingTimeoutSeconds: opt.FailingTimeoutSeconds,
+		MaintNotificationsConfig: opt.MaintNotificationsConfig, MaintNotificationsMetrics: opt.MaintNotificationsMetrics,
+		Logger: opt.Logger,
 	}
 }
 
@@ -208,6 +265,8 @@ type sentinels struct {
 	closed   bool
 	watched  bool
 	promoted string          // the replica that promoting looks at; "": none
+	next     string          // it has become the master, which the sentinels do not say yet
+	until    time.Time       // when they are believed again
 	nodes    []*sentinelNode // the one that answered last is the first
 }
 
@@ -294,8 +353,17 @@ func anyOf(all []string) string {
 	return all[rand.N(len(all))] //nolint:gosec // to spread connections
 }
 
-// master asks one sentinel where the master is.
+// master asks one sentinel where the master is, unless it is known better.
 func (s *sentinels) master(ctx context.Context, c *SentinelClient) (string, error) {
+	s.mu.Lock()
+	next := s.next
+	if time.Now().After(s.until) {
+		next = ""
+	}
+	s.mu.Unlock()
+	if next != "" {
+		return next, nil
+	}
 	parts, err := c.GetMasterAddrByName(ctx, s.opt.MasterName).Result()
 	switch {
 	case errors.Is(err, Nil):
@@ -431,6 +499,9 @@ func (s *sentinels) event(m *Message) {
 			return
 		}
 		now := net.JoinHostPort(words[3], words[4])
+		s.mu.Lock()
+		s.next = ""
+		s.mu.Unlock()
 		if s.opt.ReplicaOnly {
 			s.leave(now)
 			return
@@ -466,12 +537,16 @@ func (s *sentinels) promoting(addr string) {
 	}
 	s.promoted = addr
 	s.wg.Go(func() {
-		if s.isMaster(addr) {
-			s.tell("", addr)
-		}
+		isMaster := s.isMaster(addr)
 		s.mu.Lock()
 		s.promoted = ""
+		if isMaster {
+			s.next, s.until = addr, time.Now().Add(sentinelLook)
+		}
 		s.mu.Unlock()
+		if isMaster {
+			s.tell("", addr)
+		}
 	})
 }
 
@@ -494,6 +569,31 @@ func (s *sentinels) isMaster(addr string) bool {
 			return false
 		}
 	}
+}
+
+// topology is the master and its replicas as a cluster with all slots at one place.
+func (s *sentinels) topology(ctx context.Context) ([]ClusterSlot, error) {
+	slots, err := ask(ctx, s, func(ctx context.Context, c *SentinelClient) ([]ClusterSlot, error) {
+		master, err := s.master(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		replicas, err := s.replicas(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		nodes := []ClusterNode{{Addr: master}}
+		for _, addr := range replicas {
+			if addr != master {
+				nodes = append(nodes, ClusterNode{Addr: addr})
+			}
+		}
+		return []ClusterSlot{{Start: 0, End: cluster.Slots - 1, Nodes: nodes}}, nil
+	})
+	if err == nil {
+		s.begin()
+	}
+	return slots, err
 }
 
 // leave hands over what is connected to a replica that is none any more.

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"time"
@@ -95,8 +94,7 @@ type UniversalOptions struct {
 	RouteByLatencyTolerance time.Duration
 	RouteRandomly           bool
 
-	// MasterName is the name that sentinels know a primary by. There is no client for
-	// sentinels yet: with a name, every command fails and says so.
+	// MasterName is the name that sentinels know a primary by; Addrs are then theirs.
 	MasterName string
 
 	DisableIndentity bool
@@ -114,21 +112,19 @@ type UniversalOptions struct {
 	Logger *slog.Logger
 }
 
-var errNoSentinels = errors.New("redis: options: MasterName is set, and there is no client for sentinels yet; " +
-	"give the primary's address in Addrs, and no MasterName")
-
-// NewUniversalClient makes a ClusterClient if there are two addresses or more, or
-// IsClusterMode is set, and else a Client.
+// NewUniversalClient makes the client of a master that sentinels name if there is a
+// MasterName, and one of its replicas too if reads are to be routed, or IsClusterMode is
+// set; a ClusterClient if there are two addresses or more, or IsClusterMode is set; and
+// else a Client.
 func NewUniversalClient(opts *UniversalOptions) UniversalClient {
 	switch {
 	case opts == nil:
 		panic("redis: NewUniversalClient needs UniversalOptions")
 	case opts.MasterName != "":
-		simple := opts.Simple()
-		simple.MinIdleConns = 0
-		c := NewClient(simple)
-		c.invalid = errNoSentinels
-		return c
+		if opts.RouteByLatency || opts.RouteRandomly || opts.IsClusterMode {
+			return NewFailoverClusterClient(opts.Failover())
+		}
+		return NewFailoverClient(opts.Failover())
 	case len(opts.Addrs) > 1 || opts.IsClusterMode:
 		return NewClusterClient(opts.Cluster())
 	}
@@ -147,6 +143,33 @@ func (o *UniversalOptions) addrs() []string {
 func (o *UniversalOptions) Simple() *Options {
 	return &Options{
 		Addr: o.addrs()[0], ClientName: o.ClientName, DB: o.DB,
+		Dialer: o.Dialer, OnConnect: o.OnConnect, Resolver: o.Resolver,
+		Protocol: o.Protocol, Username: o.Username, Password: o.Password,
+		CredentialsProvider: o.CredentialsProvider, CredentialsProviderContext: o.CredentialsProviderContext,
+		StreamingCredentialsProvider: o.StreamingCredentialsProvider,
+		MaxRetries:                   o.MaxRetries, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
+		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, DialerRetryTimeout: o.DialerRetryTimeout,
+		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, ContextTimeoutEnabled: o.ContextTimeoutEnabled,
+		ReadBufferSize: o.ReadBufferSize, WriteBufferSize: o.WriteBufferSize, DisablePolling: o.DisablePolling,
+		PipelineReadBufferSize: o.PipelineReadBufferSize, PipelineWriteBufferSize: o.PipelineWriteBufferSize,
+		PipelinePoolSize: o.PipelinePoolSize,
+		PoolFIFO:         o.PoolFIFO, PoolSize: o.PoolSize, MaxConcurrentDials: o.MaxConcurrentDials,
+		PoolTimeout: o.PoolTimeout, MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns,
+		MaxActiveConns: o.MaxActiveConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
+		ConnMaxLifetimeJitter: o.ConnMaxLifetimeJitter, TLSConfig: o.TLSConfig,
+		DisableIndentity: o.DisableIndentity, DisableIdentity: o.DisableIdentity, IdentitySuffix: o.IdentitySuffix,
+		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
+		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
+		MaintNotificationsMetrics: o.MaintNotificationsMetrics, Logger: o.Logger,
+	}
+}
+
+// Failover gives the options of a client of the master that sentinels name.
+func (o *UniversalOptions) Failover() *FailoverOptions {
+	return &FailoverOptions{
+		SentinelAddrs: o.addrs(), MasterName: o.MasterName, ClientName: o.ClientName, DB: o.DB,
+		SentinelUsername: o.SentinelUsername, SentinelPassword: o.SentinelPassword,
+		RouteByLatency: o.RouteByLatency, RouteByLatencyTolerance: o.RouteByLatencyTolerance, RouteRandomly: o.RouteRandomly,
 		Dialer: o.Dialer, OnConnect: o.OnConnect, Resolver: o.Resolver,
 		Protocol: o.Protocol, Username: o.Username, Password: o.Password,
 		CredentialsProvider: o.CredentialsProvider, CredentialsProviderContext: o.CredentialsProviderContext,

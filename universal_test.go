@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,8 +67,7 @@ func TestUniversalOptionsAreTakenOver(t *testing.T) {
 		}
 		names = append(names, f.Name)
 	}
-	o.MasterName = ""
-	for _, got := range []any{o.Simple(), o.Cluster()} {
+	for _, got := range []any{o.Simple(), o.Cluster(), o.Failover()} {
 		found := 0
 		options := reflect.ValueOf(got).Elem()
 		for f, v := range options.Fields() {
@@ -94,14 +94,29 @@ func TestUniversalOptionsAreTakenOver(t *testing.T) {
 	}
 }
 
-func TestUniversalClientWithoutSentinels(t *testing.T) {
-	c := redis.NewUniversalClient(&redis.UniversalOptions{MasterName: "mymaster", Addrs: []string{"a:1"}, MinIdleConns: 3})
-	err := c.Ping(t.Context()).Err()
-	if err == nil || !strings.Contains(err.Error(), "MasterName") || redis.DeliveryOf(err) != redis.NotSent {
-		t.Errorf("got %v", err)
-	}
-	if err := c.Close(); err != nil {
-		t.Errorf("Close: %v", err)
+func TestUniversalClientOfAMaster(t *testing.T) {
+	for _, tc := range []struct {
+		opt  redis.UniversalOptions
+		want string
+	}{
+		{redis.UniversalOptions{}, "*redis.Client"},
+		{redis.UniversalOptions{RouteRandomly: true}, "*redis.ClusterClient"},
+		{redis.UniversalOptions{RouteByLatency: true}, "*redis.ClusterClient"},
+		{redis.UniversalOptions{IsClusterMode: true}, "*redis.ClusterClient"},
+	} {
+		tc.opt.MasterName, tc.opt.Addrs = "mymaster", []string{"127.0.0.1:1", "127.0.0.1:2"}
+		tc.opt.PoolTimeout = 100 * time.Millisecond
+		c := redis.NewUniversalClient(&tc.opt)
+		if got := fmt.Sprintf("%T", c); got != tc.want {
+			t.Errorf("%+v: got a %s, want a %s", tc.opt, got, tc.want)
+		}
+		err := c.Set(t.Context(), "k", "v", 0).Err()
+		if err == nil || !strings.Contains(err.Error(), "sentinel 127.0.0.1:1") || redis.DeliveryOf(err) != redis.NotSent {
+			t.Errorf("%T: got %v", c, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
 	}
 }
 

@@ -46,7 +46,10 @@ func (c *Cluster) startReal(lns []net.Listener) error {
 		Spares:    cfg.Spares * (1 + cfg.Replicas),
 		Hosts:     hosts,
 		Password:  cfg.Password,
-		Lead:      cfg.Backend.argv[1:],
+		// Nobody has to be found dead soon, and a machine that is busy with a load must not
+		// make the nodes lose each other.
+		NodeTimeout: 5 * time.Second,
+		Lead:        cfg.Backend.argv[1:],
 		Announce: func(i int, addr string) realserver.Announcement {
 			node := cfg.nodeOf(i)
 			p := c.sim.proxies[node]

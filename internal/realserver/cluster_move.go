@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -94,8 +95,25 @@ func (m *SlotMove) Keys(ctx context.Context, slot, limit int) (int, error) {
 		text, _ := key.(string)
 		words = append(words, text)
 	}
-	_, err = m.source.do(ctx, words...)
-	return len(keys), err
+	return len(keys), m.migrate(ctx, words)
+}
+
+// migrate sends MIGRATE, and again while the target holds the cluster to be down, as it
+// does on a machine that is too busy for the nodes' heartbeats.
+func (m *SlotMove) migrate(ctx context.Context, words []string) error {
+	ticker := time.NewTicker(clusterPoll)
+	defer ticker.Stop()
+	for {
+		_, err := m.source.do(ctx, words...)
+		if err == nil || !strings.Contains(err.Error(), "CLUSTERDOWN") {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
 }
 
 // Finish gives open slots, which must be empty at the source, to their new owner. The
