@@ -17,11 +17,19 @@ import (
 	"github.com/baton-go/redis/maintsim"
 )
 
-// clusterServers are the servers to make clusters of: all, or one where time is short or
-// the race detector is on, to which all are alike.
+// clusterServers are the servers to make clusters of: the newest of each kind, or one
+// where time is short or the race detector is on, to which all are alike.
 func clusterServers() []string {
 	if testing.Short() || invariants.Enabled {
 		return []string{realserver.Redis8}
+	}
+	return []string{realserver.Redis8, realserver.Valkey9}
+}
+
+// allClusterServers are those of the tests that show what a cluster is there for.
+func allClusterServers() []string {
+	if testing.Short() || invariants.Enabled {
+		return clusterServers()
 	}
 	return realserver.All()
 }
@@ -246,7 +254,7 @@ func (l *clusterLoad) end() {
 
 // All slots of one node move to another one and back, and nobody notices.
 func TestClusterSlotsMove(t *testing.T) {
-	for _, server := range clusterServers() {
+	for _, server := range allClusterServers() {
 		t.Run(server, func(t *testing.T) {
 			c, cl := startCluster(t, server, 0)
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -269,7 +277,7 @@ func TestClusterSlotsMove(t *testing.T) {
 
 // Each primary fails over by command, and nobody notices.
 func TestClusterFailover(t *testing.T) {
-	for _, server := range clusterServers() {
+	for _, server := range allClusterServers() {
 		t.Run(server, func(t *testing.T) {
 			c, cl := startCluster(t, server, 1)
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)

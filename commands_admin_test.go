@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/baton-go/redis/internal/realserver"
+	"github.com/baton-go/redis/internal/resp"
 )
 
 // commandReply is what Redis 8.0 says of two commands; the whole is long.
@@ -191,7 +192,8 @@ func TestRawRepliesOnServers(t *testing.T) {
 // What the server answered to an attempt before the last one is not written.
 func TestRawReplyOfAnEarlierAttempt(t *testing.T) {
 	c := cmdable(func(_ context.Context, cmd Cmder) error {
-		feed(cmd, "-LOADING x\r\n")
+		r := resp.NewReader([]byte("-LOADING x\r\n"))
+		cmd.base().settle(cmd.readReply(&r))
 		cmd.SetErr(&CommandError{Command: "get", Delivery: MaybeSent, Err: io.EOF})
 		return cmd.Err()
 	})

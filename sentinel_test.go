@@ -130,7 +130,7 @@ func sentinelServers() []string {
 	if testing.Short() || invariants.Enabled {
 		return []string{realserver.Redis8}
 	}
-	return []string{realserver.Redis8, realserver.Valkey9} // a failover takes seconds; the others' sentinels do the same
+	return []string{realserver.Redis8, realserver.Valkey9}
 }
 
 // serverOf is the address of the server that answers, as it knows itself.
@@ -149,8 +149,9 @@ func serverOf(t *testing.T, c *redis.Client) string {
 func TestFailoverOrderedFromASentinel(t *testing.T) {
 	for _, name := range sentinelServers() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // a failover takes seconds, most of them waiting
 			w := startWatched(t, name, 2, 3)
-			c := w.client(t, func(o *redis.FailoverOptions) { o.MaintNotificationsMetrics = nil })
+			c := w.client(t, nil)
 			run := startFailoverLoad(t, c, 64)
 			old := serverOf(t, c)
 			master := w.failover(t)
