@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/baton-go/redis/auth"
 	"github.com/baton-go/redis/maintnotifications"
 	"github.com/baton-go/redis/push"
 )
@@ -84,6 +85,8 @@ type ClusterOptions struct {
 	Password                   string
 	CredentialsProvider        func() (username string, password string)
 	CredentialsProviderContext func(ctx context.Context) (username string, password string, err error)
+	// StreamingCredentialsProvider is as in Options.
+	StreamingCredentialsProvider auth.StreamingCredentialsProvider
 
 	MaxRetries      int
 	MinRetryBackoff time.Duration
@@ -154,7 +157,8 @@ func (opt *ClusterOptions) node(addr string) *Options {
 		Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password,
 		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,
-		MaxRetries: opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
+		StreamingCredentialsProvider: opt.StreamingCredentialsProvider,
+		MaxRetries:                   opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
 		DialTimeout: opt.DialTimeout, DialerRetries: opt.DialerRetries, DialerRetryTimeout: opt.DialerRetryTimeout,
 		DialerRetryBackoff: opt.DialerRetryBackoff, ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout,
 		ContextTimeoutEnabled: opt.ContextTimeoutEnabled, ReadBufferSize: opt.ReadBufferSize,

@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/baton-go/redis/auth"
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/maintnotifications"
 )
@@ -48,7 +49,9 @@ type RingOptions struct {
 	Password                   string
 	CredentialsProvider        func() (username string, password string)
 	CredentialsProviderContext func(ctx context.Context) (username string, password string, err error)
-	DB                         int
+	// StreamingCredentialsProvider is as in Options.
+	StreamingCredentialsProvider auth.StreamingCredentialsProvider
+	DB                           int
 
 	MaxRetries      int
 	MinRetryBackoff time.Duration
@@ -125,7 +128,8 @@ func (opt *RingOptions) shard(addr string) *Options {
 		Addr: addr, ClientName: opt.ClientName, Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password, DB: opt.DB,
 		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,
-		MaxRetries: opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
+		StreamingCredentialsProvider: opt.StreamingCredentialsProvider,
+		MaxRetries:                   opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
 		DialTimeout: opt.DialTimeout, DialerRetries: opt.DialerRetries,
 		DialerRetryTimeout: opt.DialerRetryTimeout, DialerRetryBackoff: opt.DialerRetryBackoff,
 		ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout, ContextTimeoutEnabled: opt.ContextTimeoutEnabled,

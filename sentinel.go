@@ -183,18 +183,19 @@ func NewFailoverClusterClient(opt *FailoverOptions) *ClusterClient {
 
 // clusterOptions are those of NewFailoverClusterClient.
 func (opt *FailoverOptions) clusterOptions() *ClusterOptions {
-	db, credentials := opt.DB, opt.StreamingCredentialsProvider
+	db := opt.DB
 	return &ClusterOptions{
 		Addrs: []string{"127.0.0.1:6379"}, // asked by nobody: sentinels tell the topology
 		NewClient: func(o *Options) *Client {
-			o.DB, o.StreamingCredentialsProvider = db, credentials
+			o.DB = db
 			return NewClient(o)
 		},
 		ClientName: opt.ClientName, Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		RouteByLatency: opt.RouteByLatency, RouteByLatencyTolerance: opt.RouteByLatencyTolerance, RouteRandomly: opt.RouteRandomly,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password,
 		CredentialsProvider: opt.CredentialsProvider, CredentialsProviderContext: opt.CredentialsProviderContext,
-		MaxRetries: opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
+		StreamingCredentialsProvider: opt.StreamingCredentialsProvider,
+		MaxRetries:                   opt.MaxRetries, MinRetryBackoff: opt.MinRetryBackoff, MaxRetryBackoff: opt.MaxRetryBackoff,
 		DialTimeout: opt.DialTimeout, DialerRetries: opt.DialerRetries,
 		DialerRetryTimeout: opt.DialerRetryTimeout, DialerRetryBackoff: opt.DialerRetryBackoff,
 		ReadTimeout: opt.ReadTimeout, WriteTimeout: opt.WriteTimeout, ContextTimeoutEnabled: opt.ContextTimeoutEnabled,

@@ -193,12 +193,13 @@ func (o *UniversalOptions) Failover() *FailoverOptions {
 
 // Cluster gives the options of a client of a cluster.
 func (o *UniversalOptions) Cluster() *ClusterOptions {
-	c := &ClusterOptions{
+	return &ClusterOptions{
 		Addrs: o.addrs(), ClientName: o.ClientName,
 		Dialer: o.Dialer, OnConnect: o.OnConnect, Resolver: o.Resolver,
 		Protocol: o.Protocol, Username: o.Username, Password: o.Password,
 		CredentialsProvider: o.CredentialsProvider, CredentialsProviderContext: o.CredentialsProviderContext,
-		MaxRedirects: o.MaxRedirects, ReadOnly: o.ReadOnly, RouteByLatency: o.RouteByLatency,
+		StreamingCredentialsProvider: o.StreamingCredentialsProvider,
+		MaxRedirects:                 o.MaxRedirects, ReadOnly: o.ReadOnly, RouteByLatency: o.RouteByLatency,
 		RouteByLatencyTolerance: o.RouteByLatencyTolerance, RouteRandomly: o.RouteRandomly,
 		MaxRetries: o.MaxRetries, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
 		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, DialerRetryTimeout: o.DialerRetryTimeout,
@@ -215,11 +216,4 @@ func (o *UniversalOptions) Cluster() *ClusterOptions {
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
 		MaintNotificationsMetrics: o.MaintNotificationsMetrics, Logger: o.Logger,
 	}
-	if p := o.StreamingCredentialsProvider; p != nil {
-		c.NewClient = func(opt *Options) *Client {
-			opt.StreamingCredentialsProvider = p
-			return NewClient(opt)
-		}
-	}
-	return c
 }

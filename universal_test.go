@@ -87,10 +87,8 @@ func TestUniversalOptionsAreTakenOver(t *testing.T) {
 		t.Errorf("got addresses %v", got)
 	}
 	o.StreamingCredentialsProvider = &provider{}
-	node := o.Cluster().NewClient(&redis.Options{})
-	defer node.Close()
-	if got := node.Options().StreamingCredentialsProvider; got != o.StreamingCredentialsProvider {
-		t.Errorf("a node's client has credentials of %v", got)
+	if got := o.Cluster().StreamingCredentialsProvider; got != o.StreamingCredentialsProvider {
+		t.Errorf("a cluster's client has credentials of %v", got)
 	}
 }
 
@@ -284,6 +282,33 @@ func TestProviderWithoutCredentials(t *testing.T) {
 		err := c.Ping(soon(t)).Err()
 		if err == nil || redis.DeliveryOf(err) != redis.NotSent || p.err != nil && !errors.Is(err, p.err) {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestParseFailoverURL(t *testing.T) {
+	got, err := redis.ParseFailoverURL("redis://user:password@s1:26380/3?addr=s2:26379&addr=[::1]:26379&master_name=main" +
+		"&sentinel_username=watcher&sentinel_password=hush&replica_only=true&use_disconnected_replicas=1" +
+		"&route_by_latency=1&route_randomly=1&read_timeout=2&pool_size=4&failing_timeout_seconds=6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &redis.FailoverOptions{
+		SentinelAddrs: []string{"s1:26380", "s2:26379", "[::1]:26379"}, MasterName: "main",
+		SentinelUsername: "watcher", SentinelPassword: "hush", Username: "user", Password: "password", DB: 3,
+		ReplicaOnly: true, UseDisconnectedReplicas: true, RouteByLatency: true, RouteRandomly: true,
+		ReadTimeout: 2 * time.Second, PoolSize: 4, FailingTimeoutSeconds: 6,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	secure, err := redis.ParseFailoverURL("rediss://s1?master_name=main")
+	if err != nil || secure.TLSConfig == nil || secure.TLSConfig.ServerName != "" {
+		t.Errorf("with TLS: %+v, %v", secure, err)
+	}
+	for _, bad := range []string{"unix:///s", "redis://s1?addr=nowhere", "redis://s1?master=main", "redis://s1?pool_size=many"} {
+		if _, err := redis.ParseFailoverURL(bad); err == nil {
+			t.Errorf("%s: no error", bad)
 		}
 	}
 }

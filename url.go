@@ -129,6 +129,60 @@ func clusterOptionsOf(u *url.URL) (*ClusterOptions, error) {
 	return c, errors.Join(err, p.end())
 }
 
+// ParseFailoverURL makes FailoverOptions of a URL:
+//
+//	redis://user:password@sentinel1:26379/0?addr=sentinel2:26379&master_name=main
+//	rediss://...                                     the same with TLS
+//
+// The host and each addr are sentinels; user, password and database are the servers'.
+// Other options are those of ParseURL, but for skip_verify, and also master_name,
+// sentinel_username, sentinel_password, route_by_latency, route_by_latency_tolerance,
+// route_randomly, replica_only, use_disconnected_replicas and failing_timeout_seconds.
+func ParseFailoverURL(redisURL string) (*FailoverOptions, error) {
+	return parseURL(redisURL, failoverOptionsOf)
+}
+
+// failoverOptionsOf takes the URL of sentinels apart. On an error the options are
+// incomplete.
+func failoverOptionsOf(u *url.URL) (*FailoverOptions, error) {
+	o := &Options{}
+	if u.User != nil {
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+	}
+	if u.Scheme != "redis" && u.Scheme != "rediss" {
+		return nil, fmt.Errorf("redis: URL scheme %q is none of redis, rediss", u.Scheme)
+	}
+	err := o.setHost(u)
+	if o.TLSConfig != nil {
+		o.TLSConfig.ServerName = "" // that of each server and sentinel
+	}
+	p := queryParser{q: u.Query()}
+	p.int("db", &o.DB)
+	p.common(o)
+	f := &FailoverOptions{
+		SentinelAddrs: append([]string{o.Addr}, p.addrs("addr")...), ClientName: o.ClientName, TLSConfig: o.TLSConfig,
+		Protocol: o.Protocol, Username: o.Username, Password: o.Password, DB: o.DB,
+		MaxRetries: o.MaxRetries, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
+		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, DialerRetryTimeout: o.DialerRetryTimeout,
+		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		PoolFIFO: o.PoolFIFO, PoolSize: o.PoolSize, MaxConcurrentDials: o.MaxConcurrentDials,
+		PoolTimeout: o.PoolTimeout, MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns,
+		MaxActiveConns: o.MaxActiveConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
+		ConnMaxLifetimeJitter: o.ConnMaxLifetimeJitter, PipelinePoolSize: o.PipelinePoolSize,
+	}
+	p.string("master_name", &f.MasterName)
+	p.string("sentinel_username", &f.SentinelUsername)
+	p.string("sentinel_password", &f.SentinelPassword)
+	p.bool("route_by_latency", &f.RouteByLatency)
+	p.duration("route_by_latency_tolerance", &f.RouteByLatencyTolerance)
+	p.bool("route_randomly", &f.RouteRandomly)
+	p.bool("replica_only", &f.ReplicaOnly)
+	p.bool("use_disconnected_replicas", &f.UseDisconnectedReplicas)
+	p.int("failing_timeout_seconds", &f.FailingTimeoutSeconds)
+	return f, errors.Join(err, p.end())
+}
+
 // setHost takes host, port and database, and turns on TLS.
 func (o *Options) setHost(u *url.URL) error {
 	o.Network = "tcp"
