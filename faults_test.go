@@ -240,6 +240,7 @@ func TestFault06_AnEndpointThatIsBackIsUsedAgain(t *testing.T) {
 		s.net.Refuse(newAddr, false)
 		s.sleep(time.Second)
 		a.tell("MOVING", 9, 10, newAddr)
+		s.sleep(5 * time.Second) // one that asks while three others try the breaker waits a third of the window
 		s.wantConns(newAddr, 5)
 		s.wantConns(oldAddr, 0)
 	})
