@@ -59,7 +59,6 @@ func slotOf(b *baseCmd) (slot int, err error) {
 type clusterTries struct {
 	tries
 	redirects int
-	torn      bool   // the last answer was TRYAGAIN: keys are at both ends of a slot on the move
 	asking    bool   // the next attempt follows an ASK
 	addr      string // to this address
 }
@@ -197,8 +196,8 @@ func (n *clusterNode) sendOnce(ctx context.Context, cmd Cmder, asking bool) erro
 // judge decides whether a command that failed is sent again, and after which pause; err
 // is nil where a server has answered. Beside what it is for a Client:
 //   - MOVED: yes, to the node it names, MaxRedirects times;
-//   - ASK: yes, to that node, this once, MaxRedirects times with MOVED; one that follows
-//     TRYAGAIN is not counted, as several keys meet the two in turn until the slot has moved;
+//   - ASK: yes, to that node, this once, MaxRedirects times with MOVED, counted from the last
+//     TRYAGAIN on;
 //   - not sent: yes, wherever the slot is then, until PoolTimeout has passed;
 //   - answered that the cluster is not ready (TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN,
 //     READONLY): the same, as nothing was done.
@@ -266,18 +265,14 @@ func (c *clusterCore) redirect(answer error, n *clusterNode) (cluster.Redirect, 
 // judgeAnswer is judge for what a server has answered.
 func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode) (pause time.Duration, again bool) {
 	if r, ok := c.redirect(answer, n); ok {
-		isFree := r.Ask && t.torn && c.opt.MaxRedirects > 0
-		if t.redirects >= c.opt.MaxRedirects && !isFree {
+		if t.redirects >= c.opt.MaxRedirects {
 			return 0, false
 		}
 		if r.Addr == "" {
 			c.refreshSoon()
 			return t.hold(c.base.PoolTimeout)
 		}
-		if !isFree {
-			t.redirects++
-		}
-		t.torn = false
+		t.redirects++
 		if r.Ask {
 			t.asking, t.addr = true, r.Addr
 		} else {
@@ -289,7 +284,9 @@ func (c *clusterCore) judgeAnswer(t *clusterTries, answer error, n *clusterNode)
 	if !notReady(answer) || c.opt.MaxRedirects < 0 {
 		return 0, false
 	}
-	if t.torn = IsTryAgainError(answer); !t.torn {
+	if IsTryAgainError(answer) {
+		t.redirects = 0 // several keys meet ASK and TRYAGAIN in turn until their slot has moved
+	} else {
 		c.refreshSoon()
 	}
 	if IsLoadingError(answer) || IsMasterDownError(answer) {

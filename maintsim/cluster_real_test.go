@@ -19,7 +19,7 @@ func realCluster(t *testing.T, path string, replicas int) *maintsim.Cluster {
 // The nodes of a real cluster make the proxies known in their place, and nobody notices
 // what becomes of them.
 func TestRealClusterSurvives(t *testing.T) {
-	for name, path := range realServers(t) {
+	for name, path := range newestServers(t) {
 		t.Run(name, func(t *testing.T) {
 			c := realCluster(t, path, 1)
 			l := startLoad(t, c, "secret")
@@ -64,14 +64,14 @@ func TestRealClusterSurvives(t *testing.T) {
 }
 
 func TestRealClusterKill(t *testing.T) {
-	for name, path := range realServers(t) {
+	for name, path := range newestServers(t) {
 		t.Run(name, func(t *testing.T) { testKill(t, realCluster(t, path, 1)) })
 	}
 }
 
 // A real cluster can make its nodes known by name.
 func TestRealClusterNames(t *testing.T) {
-	for name, path := range realServers(t) {
+	for name, path := range newestServers(t) {
 		t.Run(name, func(t *testing.T) {
 			cfg := quickCluster()
 			cfg.Backend, cfg.Names = maintsim.Program(path), true

@@ -48,7 +48,7 @@ func (c *Cluster) startReal(lns []net.Listener) error {
 		Password:  cfg.Password,
 		// Nobody has to be found dead soon, and a machine that is busy with a load must not
 		// make the nodes lose each other.
-		NodeTimeout: 5 * time.Second,
+		NodeTimeout: 3 * time.Second,
 		Lead:        cfg.Backend.argv[1:],
 		Announce: func(i int, addr string) realserver.Announcement {
 			node := cfg.nodeOf(i)

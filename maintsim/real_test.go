@@ -1,6 +1,7 @@
 package maintsim_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,17 @@ import (
 
 	"github.com/baton-go/redis/maintsim"
 )
+
+// newestServers are those of [realServers] that are the newest of their kind, where all
+// are there: a real cluster takes its time to form and to change.
+func newestServers(t *testing.T) map[string]string {
+	t.Helper()
+	all := realServers(t)
+	if all["redis-8.0"] != "" && all["valkey-9"] != "" {
+		maps.DeleteFunc(all, func(name, _ string) bool { return name != "redis-8.0" && name != "valkey-9" })
+	}
+	return all
+}
 
 // realServers returns the programs to test against, by name: what
 // BATON_REDIS_SERVER names, what scripts/fetch-servers has fetched, or what is on
