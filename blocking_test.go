@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"sync"
 	"testing"
@@ -232,4 +233,34 @@ func TestQueueAcrossMoves(t *testing.T) {
 		}
 	}
 	t.Logf("%d elements in 6 moves", pushed)
+}
+
+// TestBlockedCommandsAreMovedBehindADialer: the old server is asked at the address that
+// was dialled, not at the socket's, to which the Dialer may have no way.
+func TestBlockedCommandsAreMovedBehindADialer(t *testing.T) {
+	sim := maintsim.Start(t, maintsim.Config{Grace: time.Second, Proxies: 3})
+	const known = "127.9.9.9:6379"
+	old := sim.Addr()
+	c := newClient(t, &redis.Options{Addr: known, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		switch addr {
+		case known:
+			addr = old
+		case old:
+			return nil, errors.New("there is no route to " + addr)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}})
+	ctx := soon(t)
+	got := make(chan error, 1)
+	go func() { got <- c.BLPop(ctx, 20*time.Second, "q").Err() }()
+	await(t, "a command on its connection", func() bool { return c.PoolStats().Misses == 1 && c.PoolStats().TotalConns == 1 })
+	if err := sim.Rebind(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RPush(ctx, "q", "job").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
 }

@@ -74,25 +74,31 @@ func (e *Endpoint) leaveLent(en *entry) {
 		return
 	}
 	b.moved = true
-	addr := en.l.Peer()
-	if addr == "" {
-		addr = en.l.Endpoint()
-	}
+	at := place{en.l.Endpoint(), en.l.Peer()}
 	if e.toUnblock == nil {
-		e.toUnblock = make(map[string][]*Blocked)
+		e.toUnblock = make(map[place][]*Blocked)
 	}
-	waiting, isBusy := e.toUnblock[addr]
-	e.toUnblock[addr] = append(waiting, b)
+	waiting, isBusy := e.toUnblock[at]
+	e.toUnblock[at] = append(waiting, b)
 	if !isBusy {
-		e.work.Go(func() { e.unblock(addr) })
+		e.work.Go(func() { e.unblock(at) })
 	}
 }
 
-// unblock asks the server at an address to end the waits there, until none is left.
-func (e *Endpoint) unblock(addr string) {
+// place is where links lead: the address that was dialled, which the Dialer may map to
+// another one and a name may lead elsewhere by now, and what the socket knows.
+type place struct{ addr, peer string }
+
+// unblock asks a server to end the waits there, until none is left.
+func (e *Endpoint) unblock(at place) {
 	ctx, cancel := context.WithTimeout(e.run, max(e.cfg.Maint.HandoffTimeout, time.Second))
 	defer cancel()
-	l, err := e.openBeside(ctx, addr)
+	l, err := e.openBeside(ctx, at.addr)
+	if err == nil && l.Peer() != at.peer { // the name leads elsewhere
+		l.Close(nil)
+		<-l.Gone()
+		l, err = e.openBeside(ctx, at.peer)
+	}
 	if err == nil {
 		defer func() {
 			l.Close(nil)
@@ -101,18 +107,18 @@ func (e *Endpoint) unblock(addr string) {
 	}
 	for {
 		e.mu.Lock()
-		all := e.toUnblock[addr]
+		all := e.toUnblock[at]
 		if len(all) == 0 || err != nil {
-			delete(e.toUnblock, addr)
+			delete(e.toUnblock, at)
 			e.mu.Unlock()
 			break
 		}
-		e.toUnblock[addr] = []*Blocked{} // there, so that nobody else begins
+		e.toUnblock[at] = []*Blocked{} // there, so that nobody else begins
 		e.mu.Unlock()
 		err = unblockAll(ctx, l, all)
 	}
 	if err != nil {
-		e.cfg.Logger.Debug("blocking commands stay on the connections that are being left, until these end", "endpoint", addr, "cause", err)
+		e.cfg.Logger.Debug("blocking commands stay on the connections that are being left, until these end", "endpoint", at.addr, "cause", err)
 	}
 }
 

@@ -113,7 +113,7 @@ type Endpoint struct {
 
 	locatedAt time.Time // when relocate asked last
 
-	toUnblock map[string][]*Blocked // by the address that is asked; there as long as somebody asks
+	toUnblock map[place][]*Blocked // by who is asked; there as long as somebody asks
 
 	wake chan struct{} // to resting workers; never closed
 
