@@ -273,21 +273,15 @@ func (c *ringCore) examine(s *ringShard) (changed bool) {
 		s.fails = 0
 		return s.isDown.Swap(false)
 	}
-	if s.fails++; s.fails < shardsDown {
+	if s.fails++; s.fails < shardsDown || s.isDown.Swap(true) {
 		return false
 	}
-	c.log(s)
-	return !s.isDown.Swap(true)
+	s.client.opt.Logger.Warn("a ring's shard does not answer and is left out", "shard", s.name, "endpoint", s.addr)
+	return true
 }
 
 // heartbeatLeast is how long a shard may take to answer at least.
 const heartbeatLeast = 500 * time.Millisecond
-
-func (c *ringCore) log(s *ringShard) {
-	if !s.isDown.Load() {
-		s.client.opt.Logger.Warn("a ring's shard does not answer and is left out", "shard", s.name, "endpoint", s.addr)
-	}
-}
 
 // shardOf gives the shard of a key.
 func (c *ringCore) shardOf(key string) (*ringShard, error) {

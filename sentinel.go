@@ -332,7 +332,7 @@ func (s *sentinels) begin() {
 // locate tells where the client has to connect to: the master, or a replica. The first
 // sentinel that answers counts.
 func (s *sentinels) locate(ctx context.Context) (string, error) {
-	addr, err := ask(ctx, s, func(ctx context.Context, c *SentinelClient) (string, error) {
+	return ask(ctx, s, func(ctx context.Context, c *SentinelClient) (string, error) {
 		if s.opt.ReplicaOnly {
 			if all, err := s.replicas(ctx, c); err != nil || len(all) > 0 {
 				return anyOf(all), err
@@ -340,10 +340,6 @@ func (s *sentinels) locate(ctx context.Context) (string, error) {
 		}
 		return s.master(ctx, c)
 	})
-	if err == nil {
-		s.begin()
-	}
-	return addr, err
 }
 
 // anyOf is one of several, or "".
@@ -414,7 +410,8 @@ type told[T any] struct {
 }
 
 // ask asks the sentinel that answered last and, if it takes its time or fails, all others
-// at one time. The first good answer counts, and its sentinel is asked first from now on.
+// at one time. The first good answer counts: its sentinel is asked first from now on, and all
+// are listened to.
 func ask[T any](ctx context.Context, s *sentinels, question func(context.Context, *SentinelClient) (T, error)) (T, error) {
 	var none T
 	s.mu.Lock()
@@ -450,6 +447,7 @@ func ask[T any](ctx context.Context, s *sentinels, question func(context.Context
 			waiting--
 			if a.err == nil {
 				s.prefer(a.node)
+				s.begin()
 				return a.val, nil
 			}
 			errs = append(errs, fmt.Errorf("sentinel %s: %w", a.node.addr, a.err))
@@ -574,7 +572,7 @@ func (s *sentinels) isMaster(addr string) bool {
 
 // topology is the master and its replicas as a cluster with all slots at one place.
 func (s *sentinels) topology(ctx context.Context) ([]ClusterSlot, error) {
-	slots, err := ask(ctx, s, func(ctx context.Context, c *SentinelClient) ([]ClusterSlot, error) {
+	return ask(ctx, s, func(ctx context.Context, c *SentinelClient) ([]ClusterSlot, error) {
 		master, err := s.master(ctx, c)
 		if err != nil {
 			return nil, err
@@ -591,10 +589,6 @@ func (s *sentinels) topology(ctx context.Context) ([]ClusterSlot, error) {
 		}
 		return []ClusterSlot{{Start: 0, End: cluster.Slots - 1, Nodes: nodes}}, nil
 	})
-	if err == nil {
-		s.begin()
-	}
-	return slots, err
 }
 
 // leave hands over what is connected to a replica that is none any more.
