@@ -138,6 +138,32 @@ func byteCalls() []byteCall {
 				}
 			}
 		}},
+		{"ReusableCmd", func(tb testing.TB) func(context.Context, testing.TB) {
+			c := openCanned(tb, len("*4\r\n$7\r\nhincrby\r\n$10\r\n")+len(k)+len("\r\n$5\r\nfield\r\n$2\r\n12\r\n"), ":1234567\r\n")
+			var cmd ReusableCmd
+			return func(ctx context.Context, tb testing.TB) {
+				err := c.Process(ctx, cmd.Begin("hincrby").Str(k).Str("field").Int(12))
+				if got, _ := cmd.Int64(); err != nil || got != 1234567 {
+					tb.Errorf("got %v, %v", got, err)
+				}
+			}
+		}},
+		{"ReusableCmd of a list", func(tb testing.TB) func(context.Context, testing.TB) {
+			c := openCanned(tb, len("*4\r\n$6\r\nlrange\r\n$10\r\n")+len(k)+len("\r\n$1\r\n0\r\n$1\r\n9\r\n"), "*3\r\n$1\r\na\r\n$2\r\nbb\r\n:7\r\n")
+			var cmd ReusableCmd
+			return func(ctx context.Context, tb testing.TB) {
+				n, err := 0, c.Process(ctx, cmd.Begin("lrange").Str(k).Int(0).Int(9))
+				for b, err := range cmd.All() {
+					if err != nil {
+						tb.Error(err)
+					}
+					n += len(b)
+				}
+				if err != nil || n != 4 {
+					tb.Errorf("got %d bytes, %v", n, err)
+				}
+			}
+		}},
 	}
 }
 

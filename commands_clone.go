@@ -345,6 +345,12 @@ func (c *RawWriteToCmd) Clone() Cmder { return clone(c) }
 func (c *RawWriteToCmd) GetCmdType() CmdType { return CmdTypeGeneric }
 
 // Clone is a copy of the command that shares nothing with it.
+func (c *ReusableCmd) Clone() Cmder { return clone(c) }
+
+// GetCmdType is CmdTypeGeneric.
+func (c *ReusableCmd) GetCmdType() CmdType { return CmdTypeGeneric }
+
+// Clone is a copy of the command that shares nothing with it.
 func (c *ScanCmd) Clone() Cmder { return clone(c) }
 
 // GetCmdType is CmdTypeScan.

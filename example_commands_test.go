@@ -143,6 +143,53 @@ func Example_scan() {
 	// Output: [user:0 user:1 user:2]
 }
 
+func ExampleReusableCmd() {
+	ctx := context.Background()
+	rdb, end := exampleClient()
+	defer end()
+
+	var cmd redis.ReusableCmd // one object for all commands of the loop
+	for _, word := range []string{"to", "be", "or", "not", "to", "be"} {
+		if err := rdb.Process(ctx, cmd.Begin("hincrby").Str("words").Str(word).Int(1)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	if err := rdb.Process(ctx, cmd.Begin("hmget").Str("words").Str("be").Str("or")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for count, err := range cmd.All() {
+		fmt.Println(string(count), err)
+	}
+	// Output:
+	// 2 <nil>
+	// 1 <nil>
+}
+
+func ExampleFollowStreams() {
+	ctx := context.Background()
+	rdb, end := exampleClient()
+	defer end()
+
+	for _, what := range []string{"ordered", "paid", "sent"} {
+		rdb.XAdd(ctx, &redis.XAddArgs{Stream: "order:1", Values: []any{"what", what}})
+	}
+	// With Block at 0 the loop would go on waiting for what is added.
+	from := &redis.XReadArgs{Streams: []string{"order:1"}, ID: "0", Block: -1}
+	for msg, err := range redis.FollowStreams(ctx, rdb, from) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(msg.Stream, msg.Values["what"])
+	}
+	// Output:
+	// order:1 ordered
+	// order:1 paid
+	// order:1 sent
+}
+
 func ExampleScript_Run() {
 	ctx := context.Background()
 	rdb, end := exampleClient()

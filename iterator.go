@@ -157,6 +157,26 @@ func (it *ScanIterator) All(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// Pairs goes over the names and values of an HSCAN, or the members and scores of a ZSCAN,
+// that are left. Err tells afterwards whether it came to the end. What a page has beyond
+// whole pairs, as the pages of SCAN may, is left out.
+//
+//	it := rdb.HScan(ctx, "user:1", 0, "", 0).Iterator()
+//	for field, value := range it.Pairs(ctx) {
+//		use(field, value)
+//	}
+//	return it.Err()
+func (it *ScanIterator) Pairs(ctx context.Context) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for it.Next(ctx) {
+			name := it.Val()
+			if !it.Next(ctx) || !yield(name, it.Val()) {
+				return
+			}
+		}
+	}
+}
+
 // scanArgs appends the cursor and the options of a scan.
 func (c *baseCmd) scanArgs(cursor uint64, match string, count int64) {
 	c.uint(cursor)

@@ -103,3 +103,33 @@ func TestIteratorStopsAtErrors(t *testing.T) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
 }
+
+func TestIteratorGoesOverPairs(t *testing.T) {
+	var sent []string
+	two := pages(&sent,
+		"*2\r\n$1\r\n1\r\n*4\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n$1\r\n2\r\n",
+		"*2\r\n$1\r\n0\r\n*2\r\n$1\r\nc\r\n$1\r\n3\r\n")
+	var got []string
+	it := two.HScan(bg, "k", 0, "", 0).Iterator()
+	for k, v := range it.Pairs(bg) {
+		got = append(got, k+"="+v)
+	}
+	if want := []string{"a=1", "b=2", "c=3"}; !slices.Equal(got, want) || it.Err() != nil {
+		t.Errorf("got %q, %v, want %q", got, it.Err(), want)
+	}
+	odd := pages(&sent, "*2\r\n$1\r\n0\r\n*3\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n")
+	n := 0
+	for range odd.ZScan(bg, "k", 0, "", 0).Iterator().Pairs(bg) {
+		n++
+	}
+	if n != 1 {
+		t.Errorf("%d pairs of three values, want 1", n)
+	}
+	it = NewScanCmdResult(nil, 0, ErrClosed).Iterator()
+	for range it.Pairs(bg) {
+		t.Error("a pair in spite of an error")
+	}
+	if !errors.Is(it.Err(), ErrClosed) {
+		t.Errorf("the error is %v", it.Err())
+	}
+}
