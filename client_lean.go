@@ -82,8 +82,9 @@ func (c *Client) Get(ctx context.Context, key string) *StringCmd {
 	return cmd
 }
 
-// Incr adds 1 to the number that key holds, and gives the sum. A key that does not
-// exist counts as 0. Since Redis 1.0, O(1).
+// Incr adds 1 to the number that key holds, and gives the sum. A key that does not exist
+// counts as 0. An error of the server says that the value is no integer, or that the sum
+// does not fit 64 bits. Since Redis 1.0, O(1).
 func (c *Client) Incr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
 	askInt(ctx, c, leanIncr, key, &cmd.result)
@@ -265,40 +266,49 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 
 //------------------------------------------------------------------------------
 
-// Get is [Client.Get].
+// Get gives the value of key; Nil where there is none. An error of the server says that
+// the key holds no string. Since Redis 1.0, O(1).
 func (c *ClusterClient) Get(ctx context.Context, key string) *StringCmd {
 	cmd := new(StringCmd)
 	askString(ctx, c, leanGet, key, &cmd.result)
 	return cmd
 }
 
-// Incr is [Client.Incr].
+// Incr adds 1 to the number that key holds, and gives the sum. A key that does not exist
+// counts as 0. An error of the server says that the value is no integer, or that the sum
+// does not fit 64 bits. Since Redis 1.0, O(1).
 func (c *ClusterClient) Incr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
 	askInt(ctx, c, leanIncr, key, &cmd.result)
 	return cmd
 }
 
-// Decr is [Client.Decr].
+// Decr is Incr with -1. Since Redis 1.0, O(1).
 func (c *ClusterClient) Decr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
 	askInt(ctx, c, leanDecr, key, &cmd.result)
 	return cmd
 }
 
-// Set is [Client.Set].
+// Set stores value in key, whatever it held, for the time of expiration: 0 for ever,
+// KeepTTL for as long as the key would have lived. Below a second, the server is told
+// milliseconds. Since Redis 1.0 (KeepTTL since 6.0), O(1).
 func (c *ClusterClient) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
 	cmd := new(StatusCmd)
 	tellSet(ctx, c, key, value, expiration, &cmd.result)
 	return cmd
 }
 
-// GetBytes is [Client.GetBytes].
+// GetBytes is [ClusterClient.Get] without memory of its own: it appends the value of key
+// to dst and returns the extended buffer, as append does. Where the key does not exist
+// the error is Nil; with any error, dst is returned as it was. A client with hooks takes
+// the way of Get. Safe for concurrent use, each call with its own dst.
 func (c *ClusterClient) GetBytes(ctx context.Context, dst []byte, key string) ([]byte, error) {
 	return getBytes(ctx, c, dst, key)
 }
 
-// SetBytes is [Client.SetBytes].
+// SetBytes is [ClusterClient.Set] without memory of its own. value is not kept. A client
+// with hooks takes the way of Set. Safe for concurrent use.
 func (c *ClusterClient) SetBytes(ctx context.Context, key string, value []byte, expiration time.Duration) error {
 	return setBytes(ctx, c, key, value, expiration)
 }

@@ -22,22 +22,24 @@ import (
 // channel, as all PUBLISHes of a ClusterClient to that channel are. Nodes pass on each
 // other's messages in no common order: one that was published at another node may be lost
 // or come twice if it reaches the two nodes on different sides of the handover, which is a
-// matter of the difference between their delays.
+// matter of the difference between their delays. Since Redis 2.0, O(N) with the channels.
 func (c *ClusterClient) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.Subscribe, channels)
 }
 
-// PSubscribe subscribes to patterns.
+// PSubscribe subscribes to patterns; see Subscribe. Since Redis 2.0, O(N) with the
+// patterns.
 func (c *ClusterClient) PSubscribe(ctx context.Context, patterns ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.PSubscribe, patterns)
 }
 
-// SSubscribe subscribes to shard channels, of any slots, each at a node that has its slot.
-// Where a slot moves without notice, what is published between is lost: the server ends
-// the subscription, which Receive gives as a Subscription of the kind "sunsubscribe", and
-// that at the new node begins with an "ssubscribe". Counts are those of one node.
+// SSubscribe subscribes to shard channels, of any slots, each at a node that has its
+// slot. Where a slot moves without notice, what is published between is lost: the server
+// ends the subscription, which Receive gives as a Subscription of the kind
+// "sunsubscribe", and that at the new node begins with an "ssubscribe". Counts are those
+// of one node. Since Redis 7.0, O(N) with the channels.
 func (c *ClusterClient) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.SSubscribe, channels)

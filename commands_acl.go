@@ -43,7 +43,8 @@ func (c cmdable) ACLCatArgs(ctx context.Context, options *ACLCatArgs) *StringSli
 }
 
 // ACLDelUser removes a user and closes the user's connections, and gives how many users
-// were removed. Since Redis 6.0, O(1).
+// were removed. That the user is "default" is an error of the server. Since Redis 6.0,
+// O(1).
 func (c cmdable) ACLDelUser(ctx context.Context, username string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("acl", "deluser")

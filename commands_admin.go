@@ -110,10 +110,11 @@ func (c cmdable) SlaveOf(ctx context.Context, host, port string) *StatusCmd {
 // the keys if they are saved.
 func (c cmdable) Shutdown(ctx context.Context) *StatusCmd { return c.shutdown(ctx, "") }
 
-// ShutdownSave is Shutdown that saves the data in any case. Since Redis 1.0.
+// ShutdownSave is Shutdown that saves the data in any case. Since Redis 1.0, O(N) with
+// the keys.
 func (c cmdable) ShutdownSave(ctx context.Context) *StatusCmd { return c.shutdown(ctx, "save") }
 
-// ShutdownNoSave is Shutdown that does not save the data. Since Redis 1.0.
+// ShutdownNoSave is Shutdown that does not save the data. Since Redis 1.0, O(1).
 func (c cmdable) ShutdownNoSave(ctx context.Context) *StatusCmd { return c.shutdown(ctx, "nosave") }
 
 func (c cmdable) shutdown(ctx context.Context, modifier string) *StatusCmd {

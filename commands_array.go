@@ -290,7 +290,7 @@ func (c cmdable) ARGrep(ctx context.Context, key, start, end string, args *ARGre
 	return cmd
 }
 
-// ARGrepWithValues is ARGrep that gives the values too.
+// ARGrepWithValues is ARGrep that gives the values too. Since Redis 8.8, O(N) as ARGrep.
 func (c cmdable) ARGrepWithValues(ctx context.Context, key, start, end string, args *ARGrepArgs) *AREntrySliceCmd {
 	cmd := roomy[AREntrySliceCmd]()
 	cmd.arGrep(key, start, end, args)
@@ -323,7 +323,8 @@ func (c cmdable) ARInfo(ctx context.Context, key string) *MapStringInterfaceCmd 
 	return cmd
 }
 
-// ARInfoFull is ARInfo that looks at all slices of the array, in O(N).
+// ARInfoFull is ARInfo that looks at all slices of the array. Since Redis 8.8, O(N) with
+// them.
 func (c cmdable) ARInfoFull(ctx context.Context, key string) *MapStringInterfaceCmd {
 	cmd := roomy[MapStringInterfaceCmd]()
 	cmd.key("arinfo", key)
@@ -359,40 +360,44 @@ func (c cmdable) AROpSum(ctx context.Context, key string, start, end uint64) *St
 	return c.arOpString(ctx, key, start, end, "sum")
 }
 
-// AROpMin is AROpSum for the smallest number.
+// AROpMin is AROpSum for the smallest number; Nil where there is no number. Since Redis
+// 8.8, O(N) as AROpSum.
 func (c cmdable) AROpMin(ctx context.Context, key string, start, end uint64) *StringCmd {
 	return c.arOpString(ctx, key, start, end, "min")
 }
 
-// AROpMax is AROpSum for the largest number.
+// AROpMax is AROpSum for the largest number; Nil where there is no number. Since Redis
+// 8.8, O(N) as AROpSum.
 func (c cmdable) AROpMax(ctx context.Context, key string, start, end uint64) *StringCmd {
 	return c.arOpString(ctx, key, start, end, "max")
 }
 
 // AROpAnd gives the bits that all numbers from one index to another have, both included,
-// without fractions; Nil where there is no value. Since Redis 8.8; see AROpSum.
+// without fractions; Nil where there is no value. Since Redis 8.8, O(N) as AROpSum.
 func (c cmdable) AROpAnd(ctx context.Context, key string, start, end uint64) *IntCmd {
 	return c.arOpInt(ctx, key, start, end, "and")
 }
 
-// AROpOr is AROpAnd for the bits that any number has.
+// AROpOr is AROpAnd for the bits that any number has; Nil where there is no value. Since
+// Redis 8.8, O(N) as AROpSum.
 func (c cmdable) AROpOr(ctx context.Context, key string, start, end uint64) *IntCmd {
 	return c.arOpInt(ctx, key, start, end, "or")
 }
 
-// AROpXor is AROpAnd for the bits that an odd number of them have.
+// AROpXor is AROpAnd for the bits that an odd number of them have; Nil where there is no
+// value. Since Redis 8.8, O(N) as AROpSum.
 func (c cmdable) AROpXor(ctx context.Context, key string, start, end uint64) *IntCmd {
 	return c.arOpInt(ctx, key, start, end, "xor")
 }
 
 // AROpMatch gives how many values from one index to another, both included, are equal to
-// value. Since Redis 8.8; see AROpSum.
+// value. Since Redis 8.8, O(N) as AROpSum.
 func (c cmdable) AROpMatch(ctx context.Context, key string, start, end uint64, value string) *IntCmd {
 	return c.arOpInt(ctx, key, start, end, "match", value)
 }
 
-// AROpUsed gives how many values there are from one index to another, both included. Since
-// Redis 8.8; see AROpSum.
+// AROpUsed gives how many values there are from one index to another, both included.
+// Since Redis 8.8, O(N) as AROpSum.
 func (c cmdable) AROpUsed(ctx context.Context, key string, start, end uint64) *IntCmd {
 	return c.arOpInt(ctx, key, start, end, "used")
 }

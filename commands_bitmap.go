@@ -68,7 +68,7 @@ func (c cmdable) BitPos(ctx context.Context, key string, bit int64, pos ...int64
 }
 
 // BitPosSpan is BitPos in a range of bytes or bits, as span says: BYTE or BIT. Since
-// Redis 7.0.
+// Redis 7.0, O(N) with the bytes.
 func (c cmdable) BitPosSpan(ctx context.Context, key string, bit int8, start, end int64, span string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("bitpos", key)
@@ -122,42 +122,44 @@ func (c cmdable) BitOpAnd(ctx context.Context, destKey string, keys ...string) *
 	return c.bitOp(ctx, "and", destKey, keys...)
 }
 
-// BitOpOr is BitOpAnd for the bits that are set in any of keys. Since Redis 2.6.
+// BitOpOr is BitOpAnd for the bits that are set in any of keys. Since Redis 2.6, O(N)
+// with the longest value.
 func (c cmdable) BitOpOr(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "or", destKey, keys...)
 }
 
-// BitOpXor is BitOpAnd for the bits that are set in an odd number of keys. Since
-// Redis 2.6.
+// BitOpXor is BitOpAnd for the bits that are set in an odd number of keys. Since Redis
+// 2.6, O(N) with the longest value.
 func (c cmdable) BitOpXor(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "xor", destKey, keys...)
 }
 
-// BitOpNot is BitOpAnd for the bits that are not set in key. Since Redis 2.6.
+// BitOpNot is BitOpAnd for the bits that are not set in key. Since Redis 2.6, O(N) with
+// the value's length.
 func (c cmdable) BitOpNot(ctx context.Context, destKey, key string) *IntCmd {
 	return c.bitOp(ctx, "not", destKey, key)
 }
 
 // BitOpDiff is BitOpAnd for the bits that are set in the first key and in none of the
-// others. Since Redis 8.2.
+// others. Since Redis 8.2, O(N) with the longest value.
 func (c cmdable) BitOpDiff(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "diff", destKey, keys...)
 }
 
-// BitOpDiff1 is BitOpAnd for the bits that are set in some of the other keys and not
-// in the first one. Since Redis 8.2.
+// BitOpDiff1 is BitOpAnd for the bits that are set in some of the other keys and not in
+// the first one. Since Redis 8.2, O(N) with the longest value.
 func (c cmdable) BitOpDiff1(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "diff1", destKey, keys...)
 }
 
 // BitOpAndOr is BitOpAnd for the bits that are set in the first key and in some of the
-// others. Since Redis 8.2.
+// others. Since Redis 8.2, O(N) with the longest value.
 func (c cmdable) BitOpAndOr(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "andor", destKey, keys...)
 }
 
-// BitOpOne is BitOpAnd for the bits that are set in exactly one of keys. Since Redis
-// 8.2.
+// BitOpOne is BitOpAnd for the bits that are set in exactly one of keys. Since Redis 8.2,
+// O(N) with the longest value.
 func (c cmdable) BitOpOne(ctx context.Context, destKey string, keys ...string) *IntCmd {
 	return c.bitOp(ctx, "one", destKey, keys...)
 }

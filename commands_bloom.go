@@ -136,17 +136,18 @@ func (c cmdable) BFReserve(ctx context.Context, key string, errorRate float64, c
 	return c.BFReserveWithArgs(ctx, key, &BFReserveOptions{Error: errorRate, Capacity: capacity})
 }
 
-// BFReserveExpansion is BFReserve with an Expansion.
+// BFReserveExpansion is BFReserve with an Expansion. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFReserveExpansion(ctx context.Context, key string, errorRate float64, capacity, expansion int64) *StatusCmd {
 	return c.BFReserveWithArgs(ctx, key, &BFReserveOptions{Error: errorRate, Capacity: capacity, Expansion: expansion})
 }
 
-// BFReserveNonScaling is BFReserve for a filter that does not grow.
+// BFReserveNonScaling is BFReserve for a filter that does not grow. Since RedisBloom 1.0,
+// O(1).
 func (c cmdable) BFReserveNonScaling(ctx context.Context, key string, errorRate float64, capacity int64) *StatusCmd {
 	return c.BFReserveWithArgs(ctx, key, &BFReserveOptions{Error: errorRate, Capacity: capacity, NonScaling: true})
 }
 
-// BFReserveWithArgs is BFReserve with options.
+// BFReserveWithArgs is BFReserve with options. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFReserveWithArgs(ctx context.Context, key string, options *BFReserveOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("bf.reserve", key)
@@ -163,7 +164,8 @@ func (c cmdable) BFReserveWithArgs(ctx context.Context, key string, options *BFR
 }
 
 // BFAdd adds an element to a Bloom filter, which is made if there is none, and tells
-// whether it was not found before. Since RedisBloom 1.0, O(K) with the hash functions.
+// whether it was not found before. That a filter that does not grow is full is an error
+// of the server. Since RedisBloom 1.0, O(K) with the hash functions.
 func (c cmdable) BFAdd(ctx context.Context, key string, element any) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.element("bf.add", key, element)
@@ -172,7 +174,7 @@ func (c cmdable) BFAdd(ctx context.Context, key string, element any) *BoolCmd {
 }
 
 // BFMAdd is BFAdd for several elements. If the filter is full, the error of the server is
-// the command's. Since RedisBloom 1.0, O(K*N).
+// the command's. Since RedisBloom 1.0, O(K*N) with the hash functions and the elements.
 func (c cmdable) BFMAdd(ctx context.Context, key string, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.elements("bf.madd", key, elements)
@@ -180,7 +182,9 @@ func (c cmdable) BFMAdd(ctx context.Context, key string, elements ...any) *BoolS
 	return cmd
 }
 
-// BFInsert is BFMAdd that says what the filter is like if there is none.
+// BFInsert is BFMAdd that says what the filter is like if there is none. That there is
+// none and NoCreate is set, or that it is full, is an error of the server. Since
+// RedisBloom 1.0, O(K*N) with the hash functions and the elements.
 func (c cmdable) BFInsert(ctx context.Context, key string, options *BFInsertOptions, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.key("bf.insert", key)
@@ -206,7 +210,8 @@ func (c cmdable) BFExists(ctx context.Context, key string, element any) *BoolCmd
 	return cmd
 }
 
-// BFMExists is BFExists for several elements. Since RedisBloom 1.0, O(K*N).
+// BFMExists is BFExists for several elements. Since RedisBloom 1.0, O(K*N) with the hash
+// functions and the elements.
 func (c cmdable) BFMExists(ctx context.Context, key string, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.elements("bf.mexists", key, elements)
@@ -223,7 +228,8 @@ func (c cmdable) BFCard(ctx context.Context, key string) *IntCmd {
 	return cmd
 }
 
-// BFInfo describes a Bloom filter. Since RedisBloom 1.0, O(1).
+// BFInfo describes a Bloom filter. That the key does not exist is an error of the server.
+// Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfo(ctx context.Context, key string) *BFInfoCmd {
 	cmd := roomy[BFInfoCmd]()
 	cmd.key("bf.info", key)
@@ -232,7 +238,8 @@ func (c cmdable) BFInfo(ctx context.Context, key string) *BFInfoCmd {
 }
 
 // BFInfoArg is BFInfo for one thing: CAPACITY, SIZE, FILTERS, ITEMS or EXPANSION. The
-// others are 0.
+// others are 0. That the key does not exist is an error of the server. Since RedisBloom
+// 1.0, O(1).
 func (c cmdable) BFInfoArg(ctx context.Context, key, option string) *BFInfoCmd {
 	cmd := roomy[BFInfoCmd]()
 	cmd.key("bf.info", key)
@@ -241,40 +248,41 @@ func (c cmdable) BFInfoArg(ctx context.Context, key, option string) *BFInfoCmd {
 	return cmd
 }
 
-// BFInfoCapacity is BFInfo for the capacity.
+// BFInfoCapacity is BFInfo for the capacity. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfoCapacity(ctx context.Context, key string) *BFInfoCmd {
 	return c.BFInfoArg(ctx, key, "CAPACITY")
 }
 
-// BFInfoSize is BFInfo for the bytes.
+// BFInfoSize is BFInfo for the bytes. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfoSize(ctx context.Context, key string) *BFInfoCmd {
 	return c.BFInfoArg(ctx, key, "SIZE")
 }
 
-// BFInfoFilters is BFInfo for how many filters there are.
+// BFInfoFilters is BFInfo for how many filters there are. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfoFilters(ctx context.Context, key string) *BFInfoCmd {
 	return c.BFInfoArg(ctx, key, "FILTERS")
 }
 
-// BFInfoItems is BFInfo for how many elements there are.
+// BFInfoItems is BFInfo for how many elements there are. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfoItems(ctx context.Context, key string) *BFInfoCmd {
 	return c.BFInfoArg(ctx, key, "ITEMS")
 }
 
-// BFInfoExpansion is BFInfo for the expansion rate.
+// BFInfoExpansion is BFInfo for the expansion rate. Since RedisBloom 1.0, O(1).
 func (c cmdable) BFInfoExpansion(ctx context.Context, key string) *BFInfoCmd {
 	return c.BFInfoArg(ctx, key, "EXPANSION")
 }
 
 // BFScanDump gives a part of a Bloom filter: the first for iterator 0, then the one for
-// the iterator given with the last, until that is 0. Since RedisBloom 1.0, O(N) with the
-// capacity.
+// the iterator given with the last, until that is 0. That the key does not exist is an
+// error of the server. Since RedisBloom 1.0, O(N) with the capacity.
 func (c cmdable) BFScanDump(ctx context.Context, key string, iterator int64) *ScanDumpCmd {
 	return c.scanDump(ctx, "bf.scandump", key, iterator)
 }
 
-// BFLoadChunk restores a part that BFScanDump gave, with the iterator given with it.
-// Since RedisBloom 1.0, O(N) with the capacity.
+// BFLoadChunk restores a part that BFScanDump gave, with the iterator given with it. That
+// the part does not fit what is there is an error of the server. Since RedisBloom 1.0,
+// O(N) with the capacity.
 func (c cmdable) BFLoadChunk(ctx context.Context, key string, iterator int64, data any) *StatusCmd {
 	return c.loadChunk(ctx, "bf.loadchunk", key, iterator, data)
 }
@@ -304,22 +312,22 @@ func (c cmdable) CFReserve(ctx context.Context, key string, capacity int64) *Sta
 	return c.CFReserveWithArgs(ctx, key, &CFReserveOptions{Capacity: capacity})
 }
 
-// CFReserveBucketSize is CFReserve with a BucketSize.
+// CFReserveBucketSize is CFReserve with a BucketSize. Since RedisBloom 1.0, O(1).
 func (c cmdable) CFReserveBucketSize(ctx context.Context, key string, capacity, bucketsize int64) *StatusCmd {
 	return c.CFReserveWithArgs(ctx, key, &CFReserveOptions{Capacity: capacity, BucketSize: bucketsize})
 }
 
-// CFReserveMaxIterations is CFReserve with MaxIterations.
+// CFReserveMaxIterations is CFReserve with MaxIterations. Since RedisBloom 1.0, O(1).
 func (c cmdable) CFReserveMaxIterations(ctx context.Context, key string, capacity, maxiterations int64) *StatusCmd {
 	return c.CFReserveWithArgs(ctx, key, &CFReserveOptions{Capacity: capacity, MaxIterations: maxiterations})
 }
 
-// CFReserveExpansion is CFReserve with an Expansion.
+// CFReserveExpansion is CFReserve with an Expansion. Since RedisBloom 1.0, O(1).
 func (c cmdable) CFReserveExpansion(ctx context.Context, key string, capacity, expansion int64) *StatusCmd {
 	return c.CFReserveWithArgs(ctx, key, &CFReserveOptions{Capacity: capacity, Expansion: expansion})
 }
 
-// CFReserveWithArgs is CFReserve with options.
+// CFReserveWithArgs is CFReserve with options. Since RedisBloom 1.0, O(1).
 func (c cmdable) CFReserveWithArgs(ctx context.Context, key string, options *CFReserveOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("cf.reserve", key)
@@ -336,7 +344,8 @@ func (c cmdable) CFReserveWithArgs(ctx context.Context, key string, options *CFR
 }
 
 // CFAdd adds an element to a cuckoo filter, which is made if there is none. It may be in
-// it several times. Since RedisBloom 1.0, O(K+I) with the filters and MaxIterations.
+// it several times. That the filter is full is an error of the server. Since RedisBloom
+// 1.0, O(K+I) with the filters and MaxIterations.
 func (c cmdable) CFAdd(ctx context.Context, key string, element any) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.element("cf.add", key, element)
@@ -344,7 +353,8 @@ func (c cmdable) CFAdd(ctx context.Context, key string, element any) *BoolCmd {
 	return cmd
 }
 
-// CFAddNX is CFAdd if the element is not found, and tells whether that was so.
+// CFAddNX is CFAdd if the element is not found, and tells whether that was so. Since
+// RedisBloom 1.0, O(K+I) as CFAdd.
 func (c cmdable) CFAddNX(ctx context.Context, key string, element any) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.element("cf.addnx", key, element)
@@ -353,6 +363,8 @@ func (c cmdable) CFAddNX(ctx context.Context, key string, element any) *BoolCmd 
 }
 
 // CFInsert is CFAdd for several elements, false for those for which there was no room.
+// That there is no filter and NoCreate is set is an error of the server. Since RedisBloom
+// 1.0, O(N*(K+I)) with the elements, the filters and MaxIterations.
 func (c cmdable) CFInsert(ctx context.Context, key string, options *CFInsertOptions, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.cfInsert("cf.insert", key, options, elements)
@@ -361,7 +373,7 @@ func (c cmdable) CFInsert(ctx context.Context, key string, options *CFInsertOpti
 }
 
 // CFInsertNX is CFAddNX for several elements: 1 for those added, 0 for those found, -1
-// for those for which there was no room.
+// for those for which there was no room. Since RedisBloom 1.0, O(N*(K+I)) as CFInsert.
 func (c cmdable) CFInsertNX(ctx context.Context, key string, options *CFInsertOptions, elements ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.cfInsert("cf.insertnx", key, options, elements)
@@ -389,7 +401,8 @@ func (c cmdable) CFExists(ctx context.Context, key string, element any) *BoolCmd
 	return cmd
 }
 
-// CFMExists is CFExists for several elements. Since RedisBloom 1.0, O(K*N).
+// CFMExists is CFExists for several elements. Since RedisBloom 1.0, O(K*N) with the
+// filters and the elements.
 func (c cmdable) CFMExists(ctx context.Context, key string, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.elements("cf.mexists", key, elements)
@@ -407,8 +420,8 @@ func (c cmdable) CFCount(ctx context.Context, key string, element any) *IntCmd {
 }
 
 // CFDel takes an element out once, and tells whether it was found. One that was never
-// added must not be taken out: another one may go. Since RedisBloom 1.0, O(K) with the
-// filters.
+// added must not be taken out: another one may go. That the key does not exist is an
+// error of the server. Since RedisBloom 1.0, O(K) with the filters.
 func (c cmdable) CFDel(ctx context.Context, key string, element any) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.element("cf.del", key, element)
@@ -416,7 +429,8 @@ func (c cmdable) CFDel(ctx context.Context, key string, element any) *BoolCmd {
 	return cmd
 }
 
-// CFInfo describes a cuckoo filter. Since RedisBloom 1.0, O(1).
+// CFInfo describes a cuckoo filter. That the key does not exist is an error of the
+// server. Since RedisBloom 1.0, O(1).
 func (c cmdable) CFInfo(ctx context.Context, key string) *CFInfoCmd {
 	cmd := roomy[CFInfoCmd]()
 	cmd.key("cf.info", key)
@@ -424,12 +438,14 @@ func (c cmdable) CFInfo(ctx context.Context, key string) *CFInfoCmd {
 	return cmd
 }
 
-// CFScanDump is BFScanDump for a cuckoo filter.
+// CFScanDump is BFScanDump for a cuckoo filter. Since RedisBloom 1.0, O(N) with the
+// capacity.
 func (c cmdable) CFScanDump(ctx context.Context, key string, iterator int64) *ScanDumpCmd {
 	return c.scanDump(ctx, "cf.scandump", key, iterator)
 }
 
-// CFLoadChunk is BFLoadChunk for a cuckoo filter.
+// CFLoadChunk is BFLoadChunk for a cuckoo filter. Since RedisBloom 1.0, O(N) with the
+// capacity.
 func (c cmdable) CFLoadChunk(ctx context.Context, key string, iterator int64, data any) *StatusCmd {
 	return c.loadChunk(ctx, "cf.loadchunk", key, iterator, data)
 }

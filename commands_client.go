@@ -46,8 +46,8 @@ func (c cmdable) ClientGetName(ctx context.Context) *StringCmd {
 	return cmd
 }
 
-// ClientKill closes the connection that comes from an address "ip:port". Since Redis
-// 2.4, O(N) with the connections.
+// ClientKill closes the connection that comes from an address "ip:port". That there is
+// none is an error of the server. Since Redis 2.4, O(N) with the connections.
 func (c cmdable) ClientKill(ctx context.Context, ipPort string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("client", "kill")
@@ -97,7 +97,7 @@ func (c cmdable) ClientUnblock(ctx context.Context, id int64) *IntCmd {
 }
 
 // ClientUnblockWithError is ClientUnblock with an error for the one that waited. Since
-// Redis 5.0.
+// Redis 5.0, O(log N) with the connections.
 func (c cmdable) ClientUnblockWithError(ctx context.Context, id int64) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("client", "unblock")

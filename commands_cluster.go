@@ -39,7 +39,8 @@ type ClusterCmdable interface {
 	ReadWrite(ctx context.Context) *StatusCmd
 }
 
-// ClusterMyID gives the ID of the node. Since Redis 3.0, O(1).
+// ClusterMyID gives the ID of the node. As for all commands of this kind, that the server
+// is none of a cluster is an error of the server. Since Redis 3.0, O(1).
 func (c cmdable) ClusterMyID(ctx context.Context) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("cluster", "myid")
@@ -141,8 +142,9 @@ func (c cmdable) ClusterCountFailureReports(ctx context.Context, nodeID string) 
 	return cmd
 }
 
-// ClusterSlaves gives the replicas of a primary, one line each as by ClusterNodes. Since
-// Redis 3.0, O(N) with the replicas.
+// ClusterSlaves gives the replicas of a primary, one line each as by ClusterNodes. That
+// the node is not known, or is a replica, is an error of the server. Since Redis 3.0,
+// O(N) with the replicas.
 func (c cmdable) ClusterSlaves(ctx context.Context, nodeID string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.sub("cluster", "slaves")
@@ -164,7 +166,8 @@ func (c cmdable) ClusterMeet(ctx context.Context, host, port string) *StatusCmd 
 }
 
 // ClusterForget makes the node forget another one for a minute, so that all nodes can be
-// told in this time. Since Redis 3.0, O(1).
+// told in this time. That it is not known, or is the node itself or its primary, is an
+// error of the server. Since Redis 3.0, O(1).
 func (c cmdable) ClusterForget(ctx context.Context, nodeID string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("cluster", "forget")
@@ -173,7 +176,8 @@ func (c cmdable) ClusterForget(ctx context.Context, nodeID string) *StatusCmd {
 	return cmd
 }
 
-// ClusterReplicate makes the node a replica of another one. Since Redis 3.0, O(1).
+// ClusterReplicate makes the node a replica of another one. That this is not known, or
+// that the node has slots, is an error of the server. Since Redis 3.0, O(1).
 func (c cmdable) ClusterReplicate(ctx context.Context, nodeID string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("cluster", "replicate")
@@ -183,7 +187,8 @@ func (c cmdable) ClusterReplicate(ctx context.Context, nodeID string) *StatusCmd
 }
 
 // ClusterFailover makes the node, a replica, take the place of its primary, which must
-// agree to it. It is done after the reply. Since Redis 3.0, O(1).
+// agree to it. It is done after the reply. That the node is a primary is an error of the
+// server. Since Redis 3.0, O(1).
 func (c cmdable) ClusterFailover(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("cluster", "failover")
@@ -201,7 +206,8 @@ func (c cmdable) ClusterResetSoft(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// ClusterResetHard is ClusterResetSoft, and gives the node a new ID. Since Redis 3.0.
+// ClusterResetHard is ClusterResetSoft, and gives the node a new ID. Since Redis 3.0,
+// O(N) with the nodes.
 func (c cmdable) ClusterResetHard(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("cluster", "reset")
@@ -219,14 +225,14 @@ func (c cmdable) ClusterSaveConfig(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// ClusterAddSlots gives the node slots that no node has. Since Redis 3.0, O(N) with the
-// slots.
+// ClusterAddSlots gives the node slots that no node has. That one is taken is an error of
+// the server; none is added then. Since Redis 3.0, O(N) with the slots.
 func (c cmdable) ClusterAddSlots(ctx context.Context, slots ...int) *StatusCmd {
 	return c.clusterSlots(ctx, "addslots", slots)
 }
 
-// ClusterDelSlots makes the node forget who has slots. Since Redis 3.0, O(N) with the
-// slots.
+// ClusterDelSlots makes the node forget who has slots. That it does not know it of one is
+// an error of the server; none is forgotten then. Since Redis 3.0, O(N) with the slots.
 func (c cmdable) ClusterDelSlots(ctx context.Context, slots ...int) *StatusCmd {
 	return c.clusterSlots(ctx, "delslots", slots)
 }
@@ -242,13 +248,15 @@ func (c cmdable) clusterSlots(ctx context.Context, subcommand string, slots []in
 }
 
 // ClusterAddSlotsRange is ClusterAddSlots for the slots from min to max, which are sent
-// one by one, so that servers of all versions understand it.
+// one by one, so that servers of all versions understand it. Since Redis 3.0, O(N) with
+// the slots.
 func (c cmdable) ClusterAddSlotsRange(ctx context.Context, min, max int) *StatusCmd {
 	return c.clusterSlotRange(ctx, "addslots", min, max)
 }
 
 // ClusterDelSlotsRange is ClusterDelSlots for the slots from min to max, which are sent
-// one by one, so that servers of all versions understand it.
+// one by one, so that servers of all versions understand it. Since Redis 3.0, O(N) with
+// the slots.
 func (c cmdable) ClusterDelSlotsRange(ctx context.Context, min, max int) *StatusCmd {
 	return c.clusterSlotRange(ctx, "delslots", min, max)
 }

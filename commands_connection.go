@@ -56,10 +56,11 @@ func (c cmdable) ClientTrackingOff(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// ClientMaintNotifications asks a connection's server to announce maintenance, and to name
-// the endpoint to move to in one of several ways, such as "internal-ip" or "none", or not to. The
-// client does it for its own connections; see Options.MaintNotificationsConfig. An error
-// of the server says that it announces nothing.
+// ClientMaintNotifications asks a connection's server to announce maintenance, and to
+// name the endpoint to move to in one of several ways, such as "internal-ip" or "none",
+// or not to. The client does it for its own connections; see
+// Options.MaintNotificationsConfig. An error of the server says that it announces
+// nothing. Since Redis Software 8.0.2, O(1); open-source Redis and Valkey do not have it.
 func (c cmdable) ClientMaintNotifications(ctx context.Context, enabled bool, endpointType string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("client", "maint_notifications")

@@ -10,25 +10,27 @@ import (
 // FCall calls a function of a library on the server. keys and args are its arguments; a
 // single slice as args stands for its values. The reply is what the function returns, Nil
 // if that is nil or false. An error of the server says that there is no such function.
-// Since Redis 7.0.
+// Since Redis 7.0; its complexity is that of the function.
 func (c cmdable) FCall(ctx context.Context, function string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "fcall", function, keys, args)
 }
 
-// FCallRO is FCall of a function that only reads, which may run on a replica. Since Redis
-// 7.0.
+// FCallRO is FCall of a function that only reads, which may run on a replica. That the
+// function writes is an error of the server. Since Redis 7.0; its complexity is that of
+// the function.
 func (c cmdable) FCallRO(ctx context.Context, function string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "fcall_ro", function, keys, args)
 }
 
-// FCallRo is FCallRO.
+// FCallRo is FCallRO under another name. Since Redis 7.0; its complexity is that of the
+// function.
 func (c cmdable) FCallRo(ctx context.Context, function string, keys []string, args ...any) *Cmd {
 	return c.FCallRO(ctx, function, keys, args...)
 }
 
 // FunctionLoad makes a library of its code, and gives its name. An error of the server
-// says that there is one of that name. In a cluster, it goes to all primaries. Since Redis
-// 7.0.
+// says that there is one of that name. In a cluster, it goes to all primaries. Since
+// Redis 7.0, O(1).
 func (c cmdable) FunctionLoad(ctx context.Context, code string) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("function", "load")
@@ -38,7 +40,7 @@ func (c cmdable) FunctionLoad(ctx context.Context, code string) *StringCmd {
 }
 
 // FunctionLoadReplace is FunctionLoad, and replaces a library of the same name. Since
-// Redis 7.0.
+// Redis 7.0, O(1).
 func (c cmdable) FunctionLoadReplace(ctx context.Context, code string) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("function", "load")
@@ -76,7 +78,7 @@ func (c cmdable) FunctionFlushAsync(ctx context.Context) *StringCmd {
 }
 
 // FunctionKill ends the function that runs, unless it has written. An error of the server
-// says that none runs. Since Redis 7.0, O(1).
+// says that none runs, or that it has written. Since Redis 7.0, O(1).
 func (c cmdable) FunctionKill(ctx context.Context) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("function", "kill")
@@ -110,8 +112,8 @@ type FunctionListQuery struct {
 	WithCode           bool   // the code too
 }
 
-// FunctionList gives the libraries with their functions. Since Redis 7.0, O(N) with the
-// functions.
+// FunctionList gives the libraries with their functions, none where there are none. Since
+// Redis 7.0, O(N) with the functions.
 func (c cmdable) FunctionList(ctx context.Context, q FunctionListQuery) *FunctionListCmd {
 	cmd := roomy[FunctionListCmd]()
 	cmd.sub("function", "list")

@@ -75,8 +75,8 @@ func (c cmdable) Scan(ctx context.Context, cursor uint64, match string, count in
 	return c.ScanType(ctx, cursor, match, count, "")
 }
 
-// ScanType is Scan for the keys that hold the type keyType, as Type names it. Since
-// Redis 6.0.
+// ScanType is Scan for the keys that hold the type keyType, as Type names it. Since Redis
+// 6.0, O(1) for a page.
 func (c cmdable) ScanType(ctx context.Context, cursor uint64, match string, count int64, keyType string) *ScanCmd {
 	cmd := roomy[ScanCmd]()
 	cmd.process = c
@@ -95,23 +95,25 @@ func (c cmdable) Expire(ctx context.Context, key string, expiration time.Duratio
 	return c.expire(ctx, key, expiration, "")
 }
 
-// ExpireNX is Expire where the key has no time to live. Since Redis 7.0.
+// ExpireNX is Expire where the key has no time to live, and false if it has one. Since
+// Redis 7.0, O(1).
 func (c cmdable) ExpireNX(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
 	return c.expire(ctx, key, expiration, "nx")
 }
 
-// ExpireXX is Expire where the key has a time to live. Since Redis 7.0.
+// ExpireXX is Expire where the key has a time to live, and false if it has none. Since
+// Redis 7.0, O(1).
 func (c cmdable) ExpireXX(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
 	return c.expire(ctx, key, expiration, "xx")
 }
 
-// ExpireGT is Expire where the key would live longer; one without a time to live
-// lives for ever. Since Redis 7.0.
+// ExpireGT is Expire where the key would live longer; one without a time to live lives
+// for ever. Since Redis 7.0, O(1).
 func (c cmdable) ExpireGT(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
 	return c.expire(ctx, key, expiration, "gt")
 }
 
-// ExpireLT is Expire where the key would live shorter. Since Redis 7.0.
+// ExpireLT is Expire where the key would live shorter. Since Redis 7.0, O(1).
 func (c cmdable) ExpireLT(ctx context.Context, key string, expiration time.Duration) *BoolCmd {
 	return c.expire(ctx, key, expiration, "lt")
 }
@@ -221,9 +223,9 @@ func (c cmdable) RenameNX(ctx context.Context, key, newkey string) *BoolCmd {
 	return cmd
 }
 
-// Copy copies the value of sourceKey to destKey of database db, and gives 1 if it
-// did, else 0. replace says whether it may replace a value. Since Redis 6.2, O(N) with
-// the elements of the value.
+// Copy copies the value of sourceKey to destKey of database db, and gives 1 if it did,
+// else 0. replace says whether it may replace a value; if not, and there is one, the
+// reply is 0. Since Redis 6.2, O(N) with the elements of the value.
 func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, replace bool) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("copy", sourceKey)
@@ -234,8 +236,8 @@ func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, re
 	return cmd
 }
 
-// Move moves key to another database, and tells whether it did. Since Redis 1.0,
-// O(1).
+// Move moves key to another database, and tells whether it did: not if it does not exist,
+// or if that database has one of the name. Since Redis 1.0, O(1).
 func (c cmdable) Move(ctx context.Context, key string, db int) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.key("move", key)
@@ -244,9 +246,11 @@ func (c cmdable) Move(ctx context.Context, key string, db int) *BoolCmd {
 	return cmd
 }
 
-// Migrate moves key to another server, to database db there. timeout is how long the
-// two servers may be silent. The command has a connection of its own. Since Redis
-// 2.6, O(N) with the elements of the value.
+// Migrate moves key to another server, to database db there. timeout is how long the two
+// servers may be silent. The reply is NOKEY instead of OK if there is no such key. An
+// error of the server says that the other one can't be reached (IOERR), or has refused
+// it. The command has a connection of its own. Since Redis 2.6, O(N) with the elements of
+// the value.
 func (c cmdable) Migrate(ctx context.Context, host, port, key string, db int, timeout time.Duration) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("migrate")
@@ -268,8 +272,8 @@ func (c cmdable) Dump(ctx context.Context, key string) *StringCmd {
 }
 
 // Restore makes key from the output of Dump. ttl is the time to live in whole
-// milliseconds, 0 for ever. An error of the server says that the key exists. Since
-// Redis 2.6, O(N) with the elements of the value.
+// milliseconds, 0 for ever. An error of the server says that the key exists (BUSYKEY), or
+// that value is no output of Dump. Since Redis 2.6, O(N) with the elements of the value.
 func (c cmdable) Restore(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("restore", key)
@@ -279,7 +283,8 @@ func (c cmdable) Restore(ctx context.Context, key string, ttl time.Duration, val
 	return cmd
 }
 
-// RestoreReplace is Restore, also where the key exists. Since Redis 3.0.
+// RestoreReplace is Restore, also where the key exists. Since Redis 3.0, O(N) with the
+// elements of the value.
 func (c cmdable) RestoreReplace(ctx context.Context, key string, ttl time.Duration, value string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("restore", key)
@@ -300,7 +305,8 @@ func (c cmdable) ObjectEncoding(ctx context.Context, key string) *StringCmd {
 }
 
 // ObjectFreq gives how often key is used, on a logarithmic scale; Nil where there is
-// none. The server must have an LFU policy for its memory. Since Redis 4.0, O(1).
+// none. The server must have an LFU policy for its memory, or answers with an error.
+// Since Redis 4.0, O(1).
 func (c cmdable) ObjectFreq(ctx context.Context, key string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("object", "freq")
@@ -309,8 +315,9 @@ func (c cmdable) ObjectFreq(ctx context.Context, key string) *IntCmd {
 	return cmd
 }
 
-// ObjectIdleTime gives for how long key was not used, in whole seconds; Nil where
-// there is none. Since Redis 2.2.3, O(1).
+// ObjectIdleTime gives for how long key was not used, in whole seconds; Nil where there
+// is none. That the server has an LFU policy for its memory is an error. Since Redis
+// 2.2.3, O(1).
 func (c cmdable) ObjectIdleTime(ctx context.Context, key string) *DurationCmd {
 	cmd := roomy[DurationCmd]()
 	cmd.precision = time.Second
@@ -364,8 +371,9 @@ func (c *baseCmd) sort(name, key string, s *Sort) {
 	c.opt(s.Alpha, "alpha")
 }
 
-// Sort gives the elements of a list, set or sorted set in order. Since Redis 1.0,
-// O(N+M*log(M)) with all elements and those returned.
+// Sort gives the elements of a list, set or sorted set in order; none where the key does
+// not exist. That an element is no number is an error of the server unless the order is
+// alphabetical. Since Redis 1.0, O(N+M*log(M)) with all elements and those returned.
 func (c cmdable) Sort(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.sort("sort", key, sort)
@@ -373,8 +381,8 @@ func (c cmdable) Sort(ctx context.Context, key string, sort *Sort) *StringSliceC
 	return cmd
 }
 
-// SortRO is Sort for replicas, which take no command that could write. Since Redis
-// 7.0.
+// SortRO is Sort for replicas, which take no command that could write. Since Redis 7.0,
+// O(N+M*log(M)) as Sort.
 func (c cmdable) SortRO(ctx context.Context, key string, sort *Sort) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.sort("sort_ro", key, sort)
@@ -382,7 +390,8 @@ func (c cmdable) SortRO(ctx context.Context, key string, sort *Sort) *StringSlic
 	return cmd
 }
 
-// SortStore is Sort with the result stored as a list, and its length as the reply.
+// SortStore is Sort with the result stored as a list, and its length as the reply. Since
+// Redis 1.0, O(N+M*log(M)) as Sort.
 func (c cmdable) SortStore(ctx context.Context, key, store string, sort *Sort) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sort("sort", key, sort)
@@ -394,6 +403,7 @@ func (c cmdable) SortStore(ctx context.Context, key, store string, sort *Sort) *
 }
 
 // SortInterfaces is Sort where the values that are got may be missing: nil for those.
+// Since Redis 1.0, O(N+M*log(M)) as Sort.
 func (c cmdable) SortInterfaces(ctx context.Context, key string, sort *Sort) *SliceCmd {
 	cmd := roomy[SliceCmd]()
 	cmd.sort("sort", key, sort)

@@ -69,8 +69,9 @@ func (q *GeoRadiusQuery) parts() geoParts {
 	return geoParts{dist: q.WithDist, hash: q.WithGeoHash, coord: q.WithCoord}
 }
 
-// GeoAdd adds places to a sorted set, or moves them, and gives how many are new. Since
-// Redis 3.2, O(log N) for each.
+// GeoAdd adds places to a sorted set, or moves them, and gives how many are new. That a
+// position is beyond what Geohash can tell (latitudes up to 85 degrees) is an error of
+// the server. Since Redis 3.2, O(log N) for each.
 func (c cmdable) GeoAdd(ctx context.Context, key string, geoLocation ...*GeoLocation) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("geoadd", key)
@@ -129,8 +130,8 @@ func (c cmdable) GeoRadius(ctx context.Context, key string, longitude, latitude 
 	return cmd
 }
 
-// GeoRadiusStore stores the places in a circle, and gives how many there are. Since
-// Redis 3.2. GeoSearchStore replaces it.
+// GeoRadiusStore stores the places in a circle, and gives how many there are. Since Redis
+// 3.2, O(N + log M) as GeoRadius. GeoSearchStore replaces it.
 func (c cmdable) GeoRadiusStore(ctx context.Context, key string, longitude, latitude float64, query *GeoRadiusQuery) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("georadius", key)
@@ -144,7 +145,8 @@ func (c cmdable) GeoRadiusStore(ctx context.Context, key string, longitude, lati
 	return cmd
 }
 
-// GeoRadiusByMember is GeoRadius around a place. Since Redis 3.2.10.
+// GeoRadiusByMember is GeoRadius around a place; that this is not there is an error of
+// the server. Since Redis 3.2.10, O(N + log M) as GeoRadius. GeoSearch replaces it.
 func (c cmdable) GeoRadiusByMember(ctx context.Context, key, member string, query *GeoRadiusQuery) *GeoLocationCmd {
 	cmd := roomy[GeoLocationCmd]()
 	cmd.parts = query.parts()
@@ -158,7 +160,9 @@ func (c cmdable) GeoRadiusByMember(ctx context.Context, key, member string, quer
 	return cmd
 }
 
-// GeoRadiusByMemberStore is GeoRadiusStore around a place. Since Redis 3.2.
+// GeoRadiusByMemberStore is GeoRadiusStore around a place; that this is not there is an
+// error of the server. Since Redis 3.2, O(N + log M) as GeoRadius. GeoSearchStore
+// replaces it.
 func (c cmdable) GeoRadiusByMemberStore(ctx context.Context, key, member string, query *GeoRadiusQuery) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("georadiusbymember", key)
@@ -244,8 +248,9 @@ func (c *baseCmd) geoSearchLocation(q *GeoSearchLocationQuery) {
 	c.opt(q.WithHash, "withhash")
 }
 
-// GeoSearch gives the names of places in a circle or a box. Since Redis 6.2, O(N +
-// log M) with the places around and those inside.
+// GeoSearch gives the names of places in a circle or a box; none where the key does not
+// exist. That the place in the middle is not there is an error of the server. Since Redis
+// 6.2, O(N + log M) with the places around and those inside.
 func (c cmdable) GeoSearch(ctx context.Context, key string, q *GeoSearchQuery) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("geosearch", key)
@@ -254,8 +259,8 @@ func (c cmdable) GeoSearch(ctx context.Context, key string, q *GeoSearchQuery) *
 	return cmd
 }
 
-// GeoSearchLocation is GeoSearch with positions, distances and hashes. Since Redis
-// 6.2.
+// GeoSearchLocation is GeoSearch with positions, distances and hashes. Since Redis 6.2,
+// O(N + log M) as GeoSearch.
 func (c cmdable) GeoSearchLocation(ctx context.Context, key string, q *GeoSearchLocationQuery) *GeoSearchLocationCmd {
 	cmd := roomy[GeoSearchLocationCmd]()
 	cmd.parts = q.parts()
@@ -266,7 +271,7 @@ func (c cmdable) GeoSearchLocation(ctx context.Context, key string, q *GeoSearch
 }
 
 // GeoSearchStore stores the result of a search in store, and gives how many places it
-// has. Since Redis 6.2.
+// has. Since Redis 6.2, O(N + log M) as GeoSearch.
 func (c cmdable) GeoSearchStore(ctx context.Context, key, store string, q *GeoSearchStoreQuery) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("geosearchstore", store)

@@ -34,7 +34,8 @@ func (c cmdable) HGetAll(ctx context.Context, key string) *MapStringStringCmd {
 	return cmd
 }
 
-// HKeys gives the names of all fields. Since Redis 2.0, O(N) with the fields.
+// HKeys gives the names of all fields; none for a key that does not exist. Since Redis
+// 2.0, O(N) with the fields.
 func (c cmdable) HKeys(ctx context.Context, key string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("hkeys", key)
@@ -42,7 +43,8 @@ func (c cmdable) HKeys(ctx context.Context, key string) *StringSliceCmd {
 	return cmd
 }
 
-// HVals gives the values of all fields. Since Redis 2.0, O(N) with the fields.
+// HVals gives the values of all fields; none for a key that does not exist. Since Redis
+// 2.0, O(N) with the fields.
 func (c cmdable) HVals(ctx context.Context, key string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("hvals", key)
@@ -96,7 +98,8 @@ func (c cmdable) HSet(ctx context.Context, key string, values ...any) *IntCmd {
 	return cmd
 }
 
-// HMSet is HSet without the number of new fields. Since Redis 2.0; HSet replaces it.
+// HMSet is HSet without the number of new fields. Since Redis 2.0, O(N) with the fields;
+// HSet replaces it.
 func (c cmdable) HMSet(ctx context.Context, key string, values ...any) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.key("hmset", key)
@@ -126,8 +129,9 @@ func (c cmdable) HDel(ctx context.Context, key string, fields ...string) *IntCmd
 	return cmd
 }
 
-// HIncrBy adds incr to the number in a field, which counts from 0 where there is
-// none, and gives the sum. Since Redis 2.0, O(1).
+// HIncrBy adds incr to the number in a field, which counts from 0 where there is none,
+// and gives the sum. An error of the server says that the value is no integer, or that
+// the sum does not fit 64 bits. Since Redis 2.0, O(1).
 func (c cmdable) HIncrBy(ctx context.Context, key, field string, incr int64) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("hincrby", key)
@@ -137,7 +141,8 @@ func (c cmdable) HIncrBy(ctx context.Context, key, field string, incr int64) *In
 	return cmd
 }
 
-// HIncrByFloat is HIncrBy for numbers with a fraction. Since Redis 2.6, O(1).
+// HIncrByFloat is HIncrBy for numbers with a fraction. An error of the server says that
+// the value is no number. Since Redis 2.6, O(1).
 func (c cmdable) HIncrByFloat(ctx context.Context, key, field string, incr float64) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("hincrbyfloat", key)
@@ -158,7 +163,7 @@ func (c cmdable) HScan(ctx context.Context, key string, cursor uint64, match str
 	return cmd
 }
 
-// HScanNoValues is HScan with the names only. Since Redis 7.4.
+// HScanNoValues is HScan with the names only. Since Redis 7.4, O(1) for a page.
 func (c cmdable) HScanNoValues(ctx context.Context, key string, cursor uint64, match string, count int64) *ScanCmd {
 	cmd := roomy[ScanCmd]()
 	cmd.process = c
@@ -169,9 +174,9 @@ func (c cmdable) HScanNoValues(ctx context.Context, key string, cursor uint64, m
 	return cmd
 }
 
-// HRandField gives the names of up to count random fields; of a negative count
-// exactly that many, the same one possibly several times. Since Redis 6.2, O(N) with
-// the fields returned.
+// HRandField gives the names of up to count random fields; of a negative count exactly
+// that many, the same one possibly several times. It gives none for a key that does not
+// exist. Since Redis 6.2, O(N) with the fields returned.
 func (c cmdable) HRandField(ctx context.Context, key string, count int) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("hrandfield", key)
@@ -180,7 +185,8 @@ func (c cmdable) HRandField(ctx context.Context, key string, count int) *StringS
 	return cmd
 }
 
-// HRandFieldWithValues is HRandField with the values. Since Redis 6.2.
+// HRandFieldWithValues is HRandField with the values. Since Redis 6.2, O(N) with the
+// fields returned.
 func (c cmdable) HRandFieldWithValues(ctx context.Context, key string, count int) *KeyValueSliceCmd {
 	cmd := roomy[KeyValueSliceCmd]()
 	cmd.key("hrandfield", key)
@@ -243,17 +249,18 @@ func (c cmdable) HExpire(ctx context.Context, key string, expiration time.Durati
 	return c.hexpire(ctx, "hexpire", key, seconds(expiration), HExpireArgs{}, fields)
 }
 
-// HExpireWithArgs is HExpire under a condition. Since Redis 7.4.
+// HExpireWithArgs is HExpire under a condition. Since Redis 7.4, O(N) with the fields.
 func (c cmdable) HExpireWithArgs(ctx context.Context, key string, expiration time.Duration, expirationArgs HExpireArgs, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hexpire", key, seconds(expiration), expirationArgs, fields)
 }
 
-// HPExpire is HExpire in whole milliseconds, at least one. Since Redis 7.4.
+// HPExpire is HExpire in whole milliseconds, at least one. Since Redis 7.4, O(N) with the
+// fields.
 func (c cmdable) HPExpire(ctx context.Context, key string, expiration time.Duration, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hpexpire", key, milliseconds(expiration), HExpireArgs{}, fields)
 }
 
-// HPExpireWithArgs is HPExpire under a condition. Since Redis 7.4.
+// HPExpireWithArgs is HPExpire under a condition. Since Redis 7.4, O(N) with the fields.
 func (c cmdable) HPExpireWithArgs(ctx context.Context, key string, expiration time.Duration, expirationArgs HExpireArgs, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hpexpire", key, milliseconds(expiration), expirationArgs, fields)
 }
@@ -264,17 +271,19 @@ func (c cmdable) HExpireAt(ctx context.Context, key string, tm time.Time, fields
 	return c.hexpire(ctx, "hexpireat", key, tm.Unix(), HExpireArgs{}, fields)
 }
 
-// HExpireAtWithArgs is HExpireAt under a condition. Since Redis 7.4.
+// HExpireAtWithArgs is HExpireAt under a condition. Since Redis 7.4, O(N) with the
+// fields.
 func (c cmdable) HExpireAtWithArgs(ctx context.Context, key string, tm time.Time, expirationArgs HExpireArgs, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hexpireat", key, tm.Unix(), expirationArgs, fields)
 }
 
-// HPExpireAt is HExpireAt in whole milliseconds. Since Redis 7.4.
+// HPExpireAt is HExpireAt in whole milliseconds. Since Redis 7.4, O(N) with the fields.
 func (c cmdable) HPExpireAt(ctx context.Context, key string, tm time.Time, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hpexpireat", key, tm.UnixMilli(), HExpireArgs{}, fields)
 }
 
-// HPExpireAtWithArgs is HPExpireAt under a condition. Since Redis 7.4.
+// HPExpireAtWithArgs is HPExpireAt under a condition. Since Redis 7.4, O(N) with the
+// fields.
 func (c cmdable) HPExpireAtWithArgs(ctx context.Context, key string, tm time.Time, expirationArgs HExpireArgs, fields ...string) *IntSliceCmd {
 	return c.hexpire(ctx, "hpexpireat", key, tm.UnixMilli(), expirationArgs, fields)
 }
@@ -291,7 +300,7 @@ func (c cmdable) HTTL(ctx context.Context, key string, fields ...string) *IntSli
 	return c.hfields(ctx, "httl", key, fields)
 }
 
-// HPTTL is HTTL in milliseconds. Since Redis 7.4.
+// HPTTL is HTTL in milliseconds. Since Redis 7.4, O(N) with the fields.
 func (c cmdable) HPTTL(ctx context.Context, key string, fields ...string) *IntSliceCmd {
 	return c.hfields(ctx, "hpttl", key, fields)
 }
@@ -302,7 +311,7 @@ func (c cmdable) HExpireTime(ctx context.Context, key string, fields ...string) 
 	return c.hfields(ctx, "hexpiretime", key, fields)
 }
 
-// HPExpireTime is HExpireTime in milliseconds. Since Redis 7.4.
+// HPExpireTime is HExpireTime in milliseconds. Since Redis 7.4, O(N) with the fields.
 func (c cmdable) HPExpireTime(ctx context.Context, key string, fields ...string) *IntSliceCmd {
 	return c.hfields(ctx, "hpexpiretime", key, fields)
 }
@@ -372,7 +381,8 @@ func (c cmdable) HGetEX(ctx context.Context, key string, fields ...string) *Stri
 	return c.HGetEXWithArgs(ctx, key, nil, fields...)
 }
 
-// HGetEXWithArgs is HGetEX, and sets the fields' time to live. Since Redis 8.0.
+// HGetEXWithArgs is HGetEX, and sets the fields' time to live. Since Redis 8.0, O(N) with
+// the fields.
 func (c cmdable) HGetEXWithArgs(ctx context.Context, key string, options *HGetEXOptions, fields ...string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("hgetex", key)
@@ -391,7 +401,7 @@ func (c cmdable) HSetEX(ctx context.Context, key string, fieldsAndValues ...stri
 }
 
 // HSetEXWithArgs is HSetEX with a time to live and a condition; it gives 0 if that was
-// not met. Since Redis 8.0.
+// not met. Since Redis 8.0, O(N) with the fields.
 func (c cmdable) HSetEXWithArgs(ctx context.Context, key string, options *HSetEXOptions, fieldsAndValues ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("hsetex", key)

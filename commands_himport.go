@@ -64,8 +64,8 @@ func (c cmdable) HImportPrepare(ctx context.Context, fieldset string, fields ...
 }
 
 // HImportSet makes key a hash with values for the fields of a fieldset that the
-// connection knows from HImportPrepare, in their order. Since Redis 8.10, O(N) with
-// the fields.
+// connection knows from HImportPrepare, in their order. An error of the server says that
+// the connection does not know the fieldset. Since Redis 8.10, O(N) with the fields.
 func (c cmdable) HImportSet(ctx context.Context, key, fieldset string, values ...any) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.himport("set", key, fieldset)
@@ -74,8 +74,8 @@ func (c cmdable) HImportSet(ctx context.Context, key, fieldset string, values ..
 	return cmd
 }
 
-// HImportDiscard makes the connection forget a fieldset, and gives 1 if there was
-// one, else 0. Since Redis 8.10.
+// HImportDiscard makes the connection forget a fieldset, and gives 1 if there was one,
+// else 0. Since Redis 8.10, O(N) with the fieldsets of the connection.
 func (c cmdable) HImportDiscard(ctx context.Context, fieldset string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.himport("discard", fieldset)
@@ -83,8 +83,8 @@ func (c cmdable) HImportDiscard(ctx context.Context, fieldset string) *IntCmd {
 	return cmd
 }
 
-// HImportDiscardAll makes the connection forget all fieldsets, and gives how many
-// there were. Since Redis 8.10.
+// HImportDiscardAll makes the connection forget all fieldsets, and gives how many there
+// were. Since Redis 8.10, O(N) with the fieldsets of the connection.
 func (c cmdable) HImportDiscardAll(ctx context.Context) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.himport("discardall")

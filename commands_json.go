@@ -134,8 +134,8 @@ func (c cmdable) JSONSet(ctx context.Context, key, path string, value any) *Stat
 	return c.JSONSetWithArgs(ctx, key, path, value, nil)
 }
 
-// JSONSetMode is JSONSet with a condition: NX if the path has no match, XX if it has.
-// Nil where it is not met.
+// JSONSetMode is JSONSet with a condition: NX if the path has no match, XX if it has. Nil
+// where it is not met. Since RedisJSON 1.0, O(M+N) as JSONSet.
 func (c cmdable) JSONSetMode(ctx context.Context, key, path string, value any, mode string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.jsonSet(key, path, value)
@@ -147,7 +147,8 @@ func (c cmdable) JSONSetMode(ctx context.Context, key, path string, value any, m
 	return cmd
 }
 
-// JSONSetWithArgs is JSONSet with options.
+// JSONSetWithArgs is JSONSet with options; Nil also where the condition is not met. Since
+// RedisJSON 1.0, O(M+N) as JSONSet.
 func (c cmdable) JSONSetWithArgs(ctx context.Context, key, path string, value any, options *JSONSetArgsOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.jsonSet(key, path, value)
@@ -168,8 +169,9 @@ func (c *baseCmd) jsonSet(key, path string, value any) {
 	c.json(value)
 }
 
-// JSONMSet stores several values at once. It takes keys, paths and values in turn, or
-// one []any of these; for values see JSONSet. In a cluster all keys must be in one
+// JSONMSet stores several values at once. It takes keys, paths and values in turn, or one
+// []any of these; for values see JSONSet. A new document needs the path $, or else that
+// is an error of the server, and nothing is stored. In a cluster all keys must be in one
 // slot. Since RedisJSON 2.6, O(K*(M+N)) with the keys.
 func (c cmdable) JSONMSet(ctx context.Context, params ...any) *StatusCmd {
 	cmd := roomy[StatusCmd]()
@@ -193,7 +195,7 @@ func (c cmdable) JSONMSet(ctx context.Context, params ...any) *StatusCmd {
 	return cmd
 }
 
-// JSONMSetArgs is JSONMSet.
+// JSONMSetArgs is JSONMSet of a list. Since RedisJSON 2.6, O(K*(M+N)) as JSONMSet.
 func (c cmdable) JSONMSetArgs(ctx context.Context, docs []JSONSetArgs) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("json.mset")
@@ -209,8 +211,9 @@ func (c cmdable) JSONMSetArgs(ctx context.Context, docs []JSONSetArgs) *StatusCm
 }
 
 // JSONMerge merges a JSON text with the values at a path: members are replaced, those
-// that are null in it are removed, and the others stay. Since RedisJSON 2.6, O(M+N)
-// with the old and the new size.
+// that are null in it are removed, and the others stay. A new document needs the path $,
+// or else that is an error of the server. Since RedisJSON 2.6, O(M+N) with the old and
+// the new size.
 func (c cmdable) JSONMerge(ctx context.Context, key, path, value string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("json.merge", key)
@@ -226,7 +229,8 @@ func (c cmdable) JSONGet(ctx context.Context, key string, paths ...string) *JSON
 	return c.JSONGetWithArgs(ctx, key, nil, paths...)
 }
 
-// JSONGetWithArgs is JSONGet with white space.
+// JSONGetWithArgs is JSONGet with white space; Nil where the key does not exist. Since
+// RedisJSON 1.0, O(N) with the size.
 func (c cmdable) JSONGetWithArgs(ctx context.Context, key string, options *JSONGetArgs, paths ...string) *JSONCmd {
 	cmd := roomy[JSONCmd]()
 	cmd.key("json.get", key)
@@ -256,7 +260,8 @@ func (c cmdable) JSONMGet(ctx context.Context, path string, keys ...string) *JSO
 }
 
 // JSONDel deletes the values at a path, the key too if nothing is left, and gives how
-// many there were. Since RedisJSON 1.0, O(N) with the size.
+// many there were, 0 where the key does not exist. Since RedisJSON 1.0, O(N) with the
+// size.
 func (c cmdable) JSONDel(ctx context.Context, key, path string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("json.del", key)
@@ -265,7 +270,7 @@ func (c cmdable) JSONDel(ctx context.Context, key, path string) *IntCmd {
 	return cmd
 }
 
-// JSONForget is JSONDel.
+// JSONForget is JSONDel under another name. Since RedisJSON 1.0, O(N) with the size.
 func (c cmdable) JSONForget(ctx context.Context, key, path string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("json.forget", key)
@@ -274,8 +279,9 @@ func (c cmdable) JSONForget(ctx context.Context, key, path string) *IntCmd {
 	return cmd
 }
 
-// JSONClear empties the arrays and objects at a path, makes its numbers 0, and gives
-// how many values have changed. Since RedisJSON 2.0, O(N) with the size.
+// JSONClear empties the arrays and objects at a path, makes its numbers 0, and gives how
+// many values have changed. That the key does not exist is an error of the server. Since
+// RedisJSON 2.0, O(N) with the size.
 func (c cmdable) JSONClear(ctx context.Context, key, path string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("json.clear", key)
@@ -306,7 +312,8 @@ func (c cmdable) JSONType(ctx context.Context, key, path string) *JSONSliceCmd {
 }
 
 // JSONToggle negates the booleans at a path, and gives the new values, 0 or 1, nil for
-// what is no boolean. Since RedisJSON 2.0, O(1) for a single value.
+// what is no boolean. That the key does not exist is an error of the server. Since
+// RedisJSON 2.0, O(1) for a single value.
 func (c cmdable) JSONToggle(ctx context.Context, key, path string) *IntPointerSliceCmd {
 	cmd := roomy[IntPointerSliceCmd]()
 	cmd.jsonPath("json.toggle", key, path)
@@ -314,8 +321,9 @@ func (c cmdable) JSONToggle(ctx context.Context, key, path string) *IntPointerSl
 	return cmd
 }
 
-// JSONNumIncrBy adds value to the numbers at a path, and gives the new ones as JSON
-// text, null for what is no number. Since RedisJSON 1.0, O(1) for a single value.
+// JSONNumIncrBy adds value to the numbers at a path, and gives the new ones as JSON text,
+// null for what is no number. That the key does not exist is an error of the server.
+// Since RedisJSON 1.0, O(1) for a single value.
 func (c cmdable) JSONNumIncrBy(ctx context.Context, key, path string, value float64) *JSONCmd {
 	cmd := roomy[JSONCmd]()
 	cmd.key("json.numincrby", key)
@@ -325,9 +333,9 @@ func (c cmdable) JSONNumIncrBy(ctx context.Context, key, path string, value floa
 	return cmd
 }
 
-// JSONStrAppend appends to the strings at a path, and gives the new lengths, nil for
-// what is no string. The value is JSON text, in quotes. Since RedisJSON 1.0, O(1) for a
-// single value.
+// JSONStrAppend appends to the strings at a path, and gives the new lengths, nil for what
+// is no string. The value is JSON text, in quotes. That the key does not exist is an
+// error of the server. Since RedisJSON 1.0, O(1) for a single value.
 func (c cmdable) JSONStrAppend(ctx context.Context, key, path, value string) *IntPointerSliceCmd {
 	cmd := roomy[IntPointerSliceCmd]()
 	cmd.jsonPath("json.strappend", key, path)
@@ -367,8 +375,8 @@ func (c cmdable) JSONObjLen(ctx context.Context, key, path string) *IntPointerSl
 }
 
 // JSONArrAppend appends values to the arrays at a path, and gives their new lengths, 0
-// for what is no array; for values see JSONSet. Since RedisJSON 1.0, O(1) for a single
-// array.
+// for what is no array; for values see JSONSet. That the key does not exist is an error
+// of the server. Since RedisJSON 1.0, O(1) for a single array.
 func (c cmdable) JSONArrAppend(ctx context.Context, key, path string, values ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.jsonPath("json.arrappend", key, path)
@@ -379,12 +387,14 @@ func (c cmdable) JSONArrAppend(ctx context.Context, key, path string, values ...
 
 // JSONArrIndex gives where the arrays at a path have a value for the first time, -1 if
 // they have not, 0 for what is no array; for the value, which must be one, see JSONSet.
-// Since RedisJSON 1.0, O(N) with the length.
+// That the key does not exist is an error of the server. Since RedisJSON 1.0, O(N) with
+// the length.
 func (c cmdable) JSONArrIndex(ctx context.Context, key, path string, value ...any) *IntSliceCmd {
 	return c.JSONArrIndexWithArgs(ctx, key, path, nil, value...)
 }
 
-// JSONArrIndexWithArgs is JSONArrIndex in a part of each array.
+// JSONArrIndexWithArgs is JSONArrIndex in a part of each array. Since RedisJSON 1.0, O(N)
+// with the length.
 func (c cmdable) JSONArrIndexWithArgs(ctx context.Context, key, path string, options *JSONArrIndexArgs, value ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.jsonPath("json.arrindex", key, path)
@@ -399,9 +409,10 @@ func (c cmdable) JSONArrIndexWithArgs(ctx context.Context, key, path string, opt
 	return cmd
 }
 
-// JSONArrInsert inserts values into the arrays at a path in front of index, which
-// counts from the end if it is negative, and gives their new lengths, 0 for what is no
-// array; for values see JSONSet. Since RedisJSON 1.0, O(N) with the length.
+// JSONArrInsert inserts values into the arrays at a path in front of index, which counts
+// from the end if it is negative, and gives their new lengths, 0 for what is no array;
+// for values see JSONSet. That the key does not exist, or has no such index, is an error
+// of the server. Since RedisJSON 1.0, O(N) with the length.
 func (c cmdable) JSONArrInsert(ctx context.Context, key, path string, index int64, values ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.jsonPath("json.arrinsert", key, path)
@@ -421,8 +432,9 @@ func (c cmdable) JSONArrLen(ctx context.Context, key, path string) *IntSliceCmd 
 }
 
 // JSONArrPop takes a value out of the arrays at a path, -1 for the last, and gives them
-// as JSON texts, empty for what is no array or an empty one. Since RedisJSON 1.0, O(1)
-// for the last value, else O(N) with the length.
+// as JSON texts, empty for what is no array or an empty one. That the key does not exist
+// is an error of the server. Since RedisJSON 1.0, O(1) for the last value, else O(N) with
+// the length.
 func (c cmdable) JSONArrPop(ctx context.Context, key, path string, index int) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.jsonPath("json.arrpop", key, path)
@@ -431,13 +443,15 @@ func (c cmdable) JSONArrPop(ctx context.Context, key, path string, index int) *S
 	return cmd
 }
 
-// JSONArrTrim is JSONArrTrimWithArgs without a range, which the server refuses.
+// JSONArrTrim is JSONArrTrimWithArgs without a range, which the server refuses. Since
+// RedisJSON 1.0, O(N) with the length.
 func (c cmdable) JSONArrTrim(ctx context.Context, key, path string) *IntSliceCmd {
 	return c.JSONArrTrimWithArgs(ctx, key, path, nil)
 }
 
-// JSONArrTrimWithArgs leaves a part of the arrays at a path, and gives their new
-// lengths, 0 for what is no array. Since RedisJSON 1.0, O(N) with the length.
+// JSONArrTrimWithArgs leaves a part of the arrays at a path, and gives their new lengths,
+// 0 for what is no array. That the key does not exist is an error of the server. Since
+// RedisJSON 1.0, O(N) with the length.
 func (c cmdable) JSONArrTrimWithArgs(ctx context.Context, key, path string, options *JSONArrTrimArgs) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.jsonPath("json.arrtrim", key, path)

@@ -30,12 +30,14 @@ func (c cmdable) RPush(ctx context.Context, key string, values ...any) *IntCmd {
 	return c.push(ctx, "rpush", key, values)
 }
 
-// LPushX is LPush if the list exists. Since Redis 2.2 (several since 4.0).
+// LPushX is LPush if the list exists, else it gives 0. Since Redis 2.2 (several since
+// 4.0), O(N) with the values.
 func (c cmdable) LPushX(ctx context.Context, key string, values ...any) *IntCmd {
 	return c.push(ctx, "lpushx", key, values)
 }
 
-// RPushX is RPush if the list exists. Since Redis 2.2 (several since 4.0).
+// RPushX is RPush if the list exists, else it gives 0. Since Redis 2.2 (several since
+// 4.0), O(N) with the values.
 func (c cmdable) RPushX(ctx context.Context, key string, values ...any) *IntCmd {
 	return c.push(ctx, "rpushx", key, values)
 }
@@ -98,7 +100,8 @@ func (c cmdable) BLPop(ctx context.Context, timeout time.Duration, keys ...strin
 	return cmd
 }
 
-// BRPop is BLPop for the last value. Since Redis 2.0.
+// BRPop is BLPop for the last value; Nil when the time has run out. Since Redis 2.0
+// (fractions of seconds since 6.0), O(N) with the keys.
 func (c cmdable) BRPop(ctx context.Context, timeout time.Duration, keys ...string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.keys("brpop", keys)
@@ -117,7 +120,8 @@ func (c cmdable) LLen(ctx context.Context, key string) *IntCmd {
 }
 
 // LRange gives the values from start to stop, both included; negative positions count
-// from the end. Since Redis 1.0, O(S+N) with the distance to start and the values.
+// from the end. It gives none where there are none. Since Redis 1.0, O(S+N) with the
+// distance to start and the values.
 func (c cmdable) LRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("lrange", key)
@@ -225,8 +229,8 @@ func (c cmdable) LMoveM(ctx context.Context, source, destination, srcpos, destpo
 	return cmd
 }
 
-// BLMoveM is LMoveM, and waits for the values at most for timeout, 0 for ever; Nil
-// when the time has run out. Since Redis 8.10.
+// BLMoveM is LMoveM, and waits for the values at most for timeout, 0 for ever; Nil when
+// the time has run out. Since Redis 8.10, O(N) with the values.
 func (c cmdable) BLMoveM(ctx context.Context, source, destination, srcpos, destpos string, timeout time.Duration, args LMoveMArgs) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("blmovem", source)
@@ -251,7 +255,7 @@ func (c cmdable) LMPop(ctx context.Context, direction string, count int64, keys 
 }
 
 // BLMPop is LMPop, and waits for a value at most for timeout, 0 for ever; Nil when the
-// time has run out. Since Redis 7.0.
+// time has run out. Since Redis 7.0, O(N+M) with the keys and the values.
 func (c cmdable) BLMPop(ctx context.Context, timeout time.Duration, direction string, count int64, keys ...string) *KeyValuesCmd {
 	cmd := roomy[KeyValuesCmd]()
 	cmd.begin("blmpop")
@@ -286,12 +290,12 @@ func (c cmdable) LInsert(ctx context.Context, key, op string, pivot, value any) 
 	return cmd
 }
 
-// LInsertBefore is LInsert with BEFORE.
+// LInsertBefore is LInsert with BEFORE. Since Redis 2.2, O(N) with the distance of pivot.
 func (c cmdable) LInsertBefore(ctx context.Context, key string, pivot, value any) *IntCmd {
 	return c.LInsert(ctx, key, "before", pivot, value)
 }
 
-// LInsertAfter is LInsert with AFTER.
+// LInsertAfter is LInsert with AFTER. Since Redis 2.2, O(N) with the distance of pivot.
 func (c cmdable) LInsertAfter(ctx context.Context, key string, pivot, value any) *IntCmd {
 	return c.LInsert(ctx, key, "after", pivot, value)
 }
@@ -317,8 +321,8 @@ func (c cmdable) LPos(ctx context.Context, key, value string, args LPosArgs) *In
 	return cmd
 }
 
-// LPosCount gives up to count positions of value in the list; with count 0, all.
-// Since Redis 6.0.6, O(N) with the values.
+// LPosCount gives up to count positions of value in the list; with count 0, all; none
+// where it is not. Since Redis 6.0.6, O(N) with the values.
 func (c cmdable) LPosCount(ctx context.Context, key, value string, count int64, args LPosArgs) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.key("lpos", key)

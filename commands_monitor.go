@@ -44,7 +44,8 @@ func newMonitorCmd(ch chan string) *MonitorCmd {
 	return m
 }
 
-// Monitor is refused where commands share or hold a connection; see Client.Monitor.
+// Monitor is refused where commands share or hold a connection; see Client.Monitor. Since
+// Redis 1.0, O(N) with those who watch, for each command of the server.
 func (c cmdable) Monitor(ctx context.Context, ch chan string) *MonitorCmd {
 	m := newMonitorCmd(ch)
 	_ = c(ctx, m)
@@ -52,9 +53,10 @@ func (c cmdable) Monitor(ctx context.Context, ch chan string) *MonitorCmd {
 }
 
 // Monitor delivers to ch what the server executes, as lines of text, after a first line
-// "OK", from MonitorCmd.Start to MonitorCmd.Stop. It has a connection of its own, which is
-// not replaced when it is lost. The server keeps lines that are not received, so receive
-// them soon. Since Redis 1.0.
+// "OK", from MonitorCmd.Start to MonitorCmd.Stop. It has a connection of its own, which
+// is not replaced when it is lost. The server keeps lines that are not received, so
+// receive them soon. Since Redis 1.0, O(N) with those who watch, for each command of the
+// server.
 func (c *Client) Monitor(ctx context.Context, ch chan string) *MonitorCmd {
 	m := newMonitorCmd(ch)
 	if err := c.unusable(); err != nil {

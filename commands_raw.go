@@ -130,7 +130,8 @@ func settleRaw(cmds []Cmder) (found bool) {
 }
 
 // DoRaw sends a command given by its arguments, the name first, and gives its reply as
-// the bytes that came.
+// the bytes that came. An error of the server is such a reply, and so is nil: Err is nil
+// for both.
 func (c cmdable) DoRaw(ctx context.Context, args ...any) *RawCmd {
 	cmd := NewRawCmd(ctx, args...)
 	_ = c(ctx, cmd)

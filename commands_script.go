@@ -14,26 +14,28 @@ import (
 // servers use other words after NOSCRIPT: HasErrorPrefix finds all.
 var ErrNoScript = resp.Error("NOSCRIPT No matching script. Please use EVAL.")
 
-// Eval runs a script on the server. keys and args are KEYS and ARGV in it; a single
-// slice as args stands for its values. The reply is what the script returns, Nil if
-// that is nil or false. Since Redis 2.6.
+// Eval runs a script on the server. keys and args are KEYS and ARGV in it; a single slice
+// as args stands for its values. The reply is what the script returns, Nil if that is nil
+// or false. Since Redis 2.6; its complexity is that of the script.
 func (c cmdable) Eval(ctx context.Context, script string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "eval", script, keys, args)
 }
 
-// EvalSha is Eval of a script that the server knows, by its hash; ErrNoScript if it
-// does not. Since Redis 2.6.
+// EvalSha is Eval of a script that the server knows, by its hash; ErrNoScript if it does
+// not. Since Redis 2.6; its complexity is that of the script.
 func (c cmdable) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "evalsha", sha1, keys, args)
 }
 
-// EvalRO is Eval of a script that only reads, which may run on a replica. Since Redis
-// 7.0.
+// EvalRO is Eval of a script that only reads, which may run on a replica. That the script
+// writes is an error of the server. Since Redis 7.0; its complexity is that of the
+// script.
 func (c cmdable) EvalRO(ctx context.Context, script string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "eval_ro", script, keys, args)
 }
 
-// EvalShaRO is EvalRO of a script that the server knows, by its hash. Since Redis 7.0.
+// EvalShaRO is EvalRO of a script that the server knows, by its hash; ErrNoScript if it
+// does not. Since Redis 7.0; its complexity is that of the script.
 func (c cmdable) EvalShaRO(ctx context.Context, sha1 string, keys []string, args ...any) *Cmd {
 	return c.eval(ctx, "evalsha_ro", sha1, keys, args)
 }
@@ -47,8 +49,8 @@ func (c cmdable) eval(ctx context.Context, name, script string, keys []string, a
 	return cmd
 }
 
-// ScriptLoad makes the server know a script, and gives its hash. Since Redis 2.6, O(N)
-// with the script's length.
+// ScriptLoad makes the server know a script, and gives its hash. That it can't be
+// compiled is an error of the server. Since Redis 2.6, O(N) with the script's length.
 func (c cmdable) ScriptLoad(ctx context.Context, script string) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("script", "load")
@@ -77,7 +79,7 @@ func (c cmdable) ScriptFlush(ctx context.Context) *StatusCmd {
 }
 
 // ScriptKill ends the script that runs, unless it has written. An error of the server
-// says that none runs. Since Redis 2.6, O(1).
+// says that none runs, or that it has written. Since Redis 2.6, O(1).
 func (c cmdable) ScriptKill(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("script", "kill")
@@ -125,7 +127,8 @@ func (s *Script) Hash() string {
 	return s.hash
 }
 
-// Load makes the server know the script.
+// Load makes the server know the script, and gives its hash. Since Redis 2.6, O(N) with
+// the script's length.
 func (s *Script) Load(ctx context.Context, c Scripter) *StringCmd {
 	cmd := c.ScriptLoad(ctx, s.src)
 	if hash, err := cmd.Result(); s.fromServer && err == nil && hash != "" {
@@ -136,33 +139,38 @@ func (s *Script) Load(ctx context.Context, c Scripter) *StringCmd {
 	return cmd
 }
 
-// Exists tells whether the server knows the script.
+// Exists tells whether the server knows the script. Since Redis 2.6, O(1).
 func (s *Script) Exists(ctx context.Context, c Scripter) *BoolSliceCmd {
 	return c.ScriptExists(ctx, s.Hash())
 }
 
-// Eval sends the script and runs it.
+// Eval sends the script and runs it. The reply is what it returns, Nil if that is nil or
+// false. Since Redis 2.6; its complexity is that of the script.
 func (s *Script) Eval(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	return c.Eval(ctx, s.src, keys, args...)
 }
 
-// EvalRO is Eval for a script that only reads.
+// EvalRO is Eval for a script that only reads, which may run on a replica. Since Redis
+// 7.0; its complexity is that of the script.
 func (s *Script) EvalRO(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	return c.EvalRO(ctx, s.src, keys, args...)
 }
 
-// EvalSha runs the script by its hash; ErrNoScript if the server does not know it.
+// EvalSha runs the script by its hash; ErrNoScript if the server does not know it. Since
+// Redis 2.6; its complexity is that of the script.
 func (s *Script) EvalSha(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	return c.EvalSha(ctx, s.Hash(), keys, args...)
 }
 
-// EvalShaRO is EvalSha for a script that only reads.
+// EvalShaRO is EvalSha for a script that only reads, which may run on a replica. Since
+// Redis 7.0; its complexity is that of the script.
 func (s *Script) EvalShaRO(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	return c.EvalShaRO(ctx, s.Hash(), keys, args...)
 }
 
 // Run runs the script by its hash, and sends it if the server does not know it. In a
-// pipeline, where the reply comes later, use Eval, or Load before.
+// pipeline, where the reply comes later, use Eval, or Load before. Since Redis 2.6; its
+// complexity is that of the script.
 func (s *Script) Run(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	if cmd := s.ready(ctx, c); cmd != nil {
 		return cmd
@@ -174,7 +182,8 @@ func (s *Script) Run(ctx context.Context, c Scripter, keys []string, args ...any
 	return cmd
 }
 
-// RunRO is Run for a script that only reads.
+// RunRO is Run for a script that only reads, which may run on a replica. Since Redis 7.0;
+// its complexity is that of the script.
 func (s *Script) RunRO(ctx context.Context, c Scripter, keys []string, args ...any) *Cmd {
 	if cmd := s.ready(ctx, c); cmd != nil {
 		return cmd

@@ -190,8 +190,8 @@ func (c cmdable) FTAliasList(ctx context.Context, index string) *StringSliceCmd 
 	return cmd
 }
 
-// FTAliasUpdate is FTAliasAdd that takes the name away from the index that has it. Since
-// Search 1.0, O(1).
+// FTAliasUpdate is FTAliasAdd that takes the name away from the index that has it. An
+// error of the server says that there is no such index. Since Search 1.0, O(1).
 func (c cmdable) FTAliasUpdate(ctx context.Context, index, alias string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("ft.aliasupdate")
@@ -201,8 +201,8 @@ func (c cmdable) FTAliasUpdate(ctx context.Context, index, alias string) *Status
 }
 
 // FTAlter adds a field to an index: definition is its name and then what FT.CREATE has
-// behind that. Documents that exist are indexed again unless skipInitialScan. Since
-// Search 1.0, O(N) with the keys.
+// behind that. Documents that exist are indexed again unless skipInitialScan. An error of
+// the server says that there is no such index. Since Search 1.0, O(N) with the keys.
 func (c cmdable) FTAlter(ctx context.Context, index string, skipInitialScan bool, definition []any) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("ft.alter")
@@ -224,7 +224,8 @@ func (c cmdable) FTConfigGet(ctx context.Context, option string) *MapMapStringIn
 	return cmd
 }
 
-// FTConfigSet changes a setting of the module, in a cluster on all nodes. Since Search
+// FTConfigSet changes a setting of the module, in a cluster on all nodes. An error of the
+// server says that there is no such setting, or that it can't be changed. Since Search
 // 1.0, O(1). Since Redis 8.0 ConfigSet does it too.
 func (c cmdable) FTConfigSet(ctx context.Context, option string, value any) *StatusCmd {
 	cmd := roomy[StatusCmd]()
@@ -257,7 +258,8 @@ func (c cmdable) FTCursorRead(ctx context.Context, index string, cursorID, count
 	return cmd
 }
 
-// FTCursorDel removes a cursor; see FTCursorRead. Since Search 1.1, O(1).
+// FTCursorDel removes a cursor; see FTCursorRead. An error of the server says that there
+// is none. Since Search 1.1, O(1).
 func (c cmdable) FTCursorDel(ctx context.Context, index string, cursorID int) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("ft.cursor", "DEL")
@@ -309,8 +311,8 @@ func (c cmdable) FTDropIndex(ctx context.Context, index string) *StatusCmd {
 	return c.FTDropIndexWithArgs(ctx, index, nil)
 }
 
-// FTDropIndexWithArgs is FTDropIndex that may remove the documents too, which is O(N)
-// with the keys. Since Search 2.0.
+// FTDropIndexWithArgs is FTDropIndex that may remove the documents too. Since Search 2.0,
+// O(1), or O(N) with the keys if they are removed.
 func (c cmdable) FTDropIndexWithArgs(ctx context.Context, index string, options *FTDropIndexOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("ft.dropindex")
@@ -326,12 +328,13 @@ type FTExplainOptions struct {
 }
 
 // FTExplain gives the plan of a query as text of several lines, in the server's default
-// dialect. Since Search 1.0, O(1).
+// dialect. An error of the server says that there is no such index, or what is wrong with
+// the query. Since Search 1.0, O(1).
 func (c cmdable) FTExplain(ctx context.Context, index, query string) *StringCmd {
 	return c.FTExplainWithArgs(ctx, index, query, nil)
 }
 
-// FTExplainWithArgs is FTExplain with a dialect. Since Search 2.4.3.
+// FTExplainWithArgs is FTExplain with a dialect. Since Search 2.4.3, O(1).
 func (c cmdable) FTExplainWithArgs(ctx context.Context, index, query string, options *FTExplainOptions) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.begin("ft.explain")
@@ -353,8 +356,9 @@ func (c cmdable) FTExplainCli(_ context.Context, _, _ string) error {
 	return &CommandError{Command: "ft.explaincli", Delivery: NotSent, Err: errors.New("it is for terminals: use FTExplain")}
 }
 
-// FTTagVals gives the different values of a TAG field of an index, in no order. Since
-// Search 1.0, O(N) with them.
+// FTTagVals gives the different values of a TAG field of an index, in no order. An error
+// of the server says that there is no such index, or that the field is no TAG field.
+// Since Search 1.0, O(N) with them.
 func (c cmdable) FTTagVals(ctx context.Context, index, field string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.begin("ft.tagvals")

@@ -147,9 +147,10 @@ type FTAggregateOptions struct {
 
 // FTAggregate gives what a query matches as rows, in the server's default dialect. The
 // value is what RESP3 has, whatever the protocol: "total_results", which is no reliable
-// number, "results", a []any of map[any]any with the properties under
-// "extra_attributes", and "warning". FTAggregateWithArgs gives the same typed, with nil
-// as options. Since Search 1.1, O(N) with the matches.
+// number, "results", a []any of map[any]any with the properties under "extra_attributes",
+// and "warning". FTAggregateWithArgs gives the same typed, with nil as options. An error
+// of the server says that there is no such index, or what is wrong with the query. Since
+// Search 1.1, O(N) with the matches.
 func (c cmdable) FTAggregate(ctx context.Context, index, query string) *MapStringInterfaceCmd {
 	cmd := roomy[MapStringInterfaceCmd]()
 	cmd.isRows = true
@@ -159,7 +160,8 @@ func (c cmdable) FTAggregate(ctx context.Context, index, query string) *MapStrin
 	return cmd
 }
 
-// FTAggregateWithArgs gives what steps make of what a query matches, as rows. Since
+// FTAggregateWithArgs gives what steps make of what a query matches, as rows. An error of
+// the server says that there is no such index, or what is wrong with the query. Since
 // Search 1.1, O(N) with the matches.
 func (c cmdable) FTAggregateWithArgs(ctx context.Context, index, query string, options *FTAggregateOptions) *AggregateCmd {
 	cmd := roomy[AggregateCmd]()

@@ -113,7 +113,8 @@ type FTHybridOptions struct {
 }
 
 // FTHybrid gives the documents that a text query matches and those whose vectors are near
-// a vector, made one list by their ranks. Since Redis 8.4, O(N + M) with what both
+// a vector, made one list by their ranks. An error of the server says that there is no
+// such index, or what is wrong with the query. Since Redis 8.4, O(N + M) with what both
 // searches find.
 func (c cmdable) FTHybrid(ctx context.Context, index, searchExpr, vectorField string, vectorData Vector) *FTHybridCmd {
 	return c.FTHybridWithArgs(ctx, index, &FTHybridOptions{
@@ -122,7 +123,7 @@ func (c cmdable) FTHybrid(ctx context.Context, index, searchExpr, vectorField st
 	})
 }
 
-// FTHybridWithArgs is FTHybrid with options. Since Redis 8.4.
+// FTHybridWithArgs is FTHybrid with options. Since Redis 8.4, O(N + M) as FTHybrid.
 func (c cmdable) FTHybridWithArgs(ctx context.Context, index string, options *FTHybridOptions) *FTHybridCmd {
 	cmd := roomy[FTHybridCmd]()
 	cmd.begin("ft.hybrid")

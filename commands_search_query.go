@@ -73,12 +73,13 @@ type FTSearchOptions struct {
 }
 
 // FTSearch gives the documents that a query matches, the best 10 of them, in the server's
-// default dialect. Since Search 1.0, O(N) with the matches.
+// default dialect. An error of the server says that there is no such index, or what is
+// wrong with the query. Since Search 1.0, O(N) with the matches.
 func (c cmdable) FTSearch(ctx context.Context, index, query string) *FTSearchCmd {
 	return c.FTSearchWithArgs(ctx, index, query, nil)
 }
 
-// FTSearchWithArgs is FTSearch with options. Since Search 1.0.
+// FTSearchWithArgs is FTSearch with options. Since Search 1.0, O(N) with the matches.
 func (c cmdable) FTSearchWithArgs(ctx context.Context, index, query string, options *FTSearchOptions) *FTSearchCmd {
 	cmd := roomy[FTSearchCmd]()
 	cmd.begin("ft.search")

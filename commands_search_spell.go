@@ -30,12 +30,13 @@ type FTSpellCheckOptions struct {
 }
 
 // FTSpellCheck suggests terms of the index for those of a query that it does not have, in
-// the server's default dialect. Since Search 1.4, O(1).
+// the server's default dialect. An error of the server says that there is no such index.
+// Since Search 1.4, O(1).
 func (c cmdable) FTSpellCheck(ctx context.Context, index, query string) *FTSpellCheckCmd {
 	return c.FTSpellCheckWithArgs(ctx, index, query, nil)
 }
 
-// FTSpellCheckWithArgs is FTSpellCheck with options. Since Search 1.4.
+// FTSpellCheckWithArgs is FTSpellCheck with options. Since Search 1.4, O(1).
 func (c cmdable) FTSpellCheckWithArgs(ctx context.Context, index, query string, options *FTSpellCheckOptions) *FTSpellCheckCmd {
 	cmd := roomy[FTSpellCheckCmd]()
 	cmd.begin("ft.spellcheck")
@@ -151,13 +152,13 @@ type FTSynUpdateOptions struct {
 }
 
 // FTSynUpdate adds terms to a group of synonyms, and makes the group if there is none:
-// who searches for one of them finds all. Documents that exist are indexed again. Since
-// Search 1.2, O(1).
+// who searches for one of them finds all. Documents that exist are indexed again. An
+// error of the server says that there is no such index. Since Search 1.2, O(1).
 func (c cmdable) FTSynUpdate(ctx context.Context, index string, synGroupID any, terms []any) *StatusCmd {
 	return c.FTSynUpdateWithArgs(ctx, index, synGroupID, nil, terms)
 }
 
-// FTSynUpdateWithArgs is FTSynUpdate with options. Since Search 2.0.
+// FTSynUpdateWithArgs is FTSynUpdate with options. Since Search 2.0, O(1).
 func (c cmdable) FTSynUpdateWithArgs(ctx context.Context, index string, synGroupID any, options *FTSynUpdateOptions, terms []any) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("ft.synupdate")
@@ -169,7 +170,8 @@ func (c cmdable) FTSynUpdateWithArgs(ctx context.Context, index string, synGroup
 	return cmd
 }
 
-// FTSynDump gives the terms of an index that have synonyms. Since Search 1.2, O(1).
+// FTSynDump gives the terms of an index that have synonyms. An error of the server says
+// that there is no such index. Since Search 1.2, O(1).
 func (c cmdable) FTSynDump(ctx context.Context, index string) *FTSynDumpCmd {
 	cmd := roomy[FTSynDumpCmd]()
 	cmd.begin("ft.syndump")

@@ -49,7 +49,8 @@ func (c cmdable) FlushAll(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// FlushAllAsync is FlushAll, with the memory freed later. Since Redis 4.0.
+// FlushAllAsync is FlushAll, with the memory freed later. Since Redis 4.0, O(N) with the
+// keys, in another thread of the server.
 func (c cmdable) FlushAllAsync(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("flushall", "async")
@@ -65,7 +66,8 @@ func (c cmdable) FlushDB(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// FlushDBAsync is FlushDB, with the memory freed later. Since Redis 4.0.
+// FlushDBAsync is FlushDB, with the memory freed later. Since Redis 4.0, O(N) with the
+// keys, in another thread of the server.
 func (c cmdable) FlushDBAsync(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("flushdb", "async")
@@ -123,7 +125,7 @@ func (c *InfoCmd) readReply(r *resp.Reader) error {
 	return nil
 }
 
-// InfoMap is Info as a map: section, name, value.
+// InfoMap is Info as a map: section, name, value. Since Redis 1.0, O(1).
 func (c cmdable) InfoMap(ctx context.Context, sections ...string) *InfoCmd {
 	cmd := roomy[InfoCmd]()
 	cmd.keys("info", sections)
@@ -131,8 +133,8 @@ func (c cmdable) InfoMap(ctx context.Context, sections ...string) *InfoCmd {
 	return cmd
 }
 
-// ConfigGet gives the settings whose names match a glob pattern. Since Redis 2.0, O(N)
-// with the settings.
+// ConfigGet gives the settings whose names match a glob pattern; none if none do. Since
+// Redis 2.0, O(N) with the settings.
 func (c cmdable) ConfigGet(ctx context.Context, parameter string) *MapStringStringCmd {
 	cmd := roomy[MapStringStringCmd]()
 	cmd.sub("config", "get")
@@ -141,7 +143,8 @@ func (c cmdable) ConfigGet(ctx context.Context, parameter string) *MapStringStri
 	return cmd
 }
 
-// ConfigSet changes a setting. Since Redis 2.0, O(1).
+// ConfigSet changes a setting. An error of the server says that there is none of the
+// name, or that it can't be changed so. Since Redis 2.0, O(1).
 func (c cmdable) ConfigSet(ctx context.Context, parameter, value string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("config", "set")
@@ -158,7 +161,8 @@ func (c cmdable) ConfigResetStat(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// ConfigRewrite writes the settings to the server's file. Since Redis 2.8, O(1).
+// ConfigRewrite writes the settings to the server's file. That it runs without one is an
+// error of the server. Since Redis 2.8, O(1).
 func (c cmdable) ConfigRewrite(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("config", "rewrite")
@@ -166,8 +170,8 @@ func (c cmdable) ConfigRewrite(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// Save writes the data to disk. The server does nothing else meanwhile. Since Redis
-// 1.0, O(N) with the keys.
+// Save writes the data to disk. The server does nothing else meanwhile. An error of the
+// server says that it saves already. Since Redis 1.0, O(N) with the keys.
 func (c cmdable) Save(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("save")
@@ -175,7 +179,8 @@ func (c cmdable) Save(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// BgSave starts to write the data to disk. Since Redis 1.0, O(1).
+// BgSave starts to write the data to disk. An error of the server says that it does so
+// already. Since Redis 1.0, O(1).
 func (c cmdable) BgSave(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("bgsave")
@@ -183,7 +188,8 @@ func (c cmdable) BgSave(ctx context.Context) *StatusCmd {
 	return cmd
 }
 
-// BgRewriteAOF starts to write the append-only file anew. Since Redis 1.0, O(1).
+// BgRewriteAOF starts to write the append-only file anew. An error of the server says
+// that it does so already. Since Redis 1.0, O(1).
 func (c cmdable) BgRewriteAOF(ctx context.Context) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.begin("bgrewriteaof")
@@ -218,8 +224,9 @@ func (c cmdable) MemoryUsage(ctx context.Context, key string, samples ...int) *I
 	return cmd
 }
 
-// DebugObject gives what the server knows about the value of key, as text. Since
-// Redis 1.0, O(1).
+// DebugObject gives what the server knows about the value of key, as text. An error of
+// the server says that there is no key, or that the command is switched off. Since Redis
+// 1.0, O(1).
 func (c cmdable) DebugObject(ctx context.Context, key string) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.sub("debug", "object")
@@ -307,7 +314,8 @@ func (c cmdable) PubSubNumPat(ctx context.Context) *IntCmd {
 	return cmd
 }
 
-// PubSubShardChannels is PubSubChannels for sharded channels. Since Redis 7.0.
+// PubSubShardChannels is PubSubChannels for sharded channels. Since Redis 7.0, O(N) with
+// the channels.
 func (c cmdable) PubSubShardChannels(ctx context.Context, pattern string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.sub("pubsub", "shardchannels")
@@ -316,7 +324,8 @@ func (c cmdable) PubSubShardChannels(ctx context.Context, pattern string) *Strin
 	return cmd
 }
 
-// PubSubShardNumSub is PubSubNumSub for sharded channels. Since Redis 7.0.
+// PubSubShardNumSub is PubSubNumSub for sharded channels. Since Redis 7.0, O(N) with the
+// channels asked for.
 func (c cmdable) PubSubShardNumSub(ctx context.Context, channels ...string) *MapStringIntCmd {
 	cmd := roomy[MapStringIntCmd]()
 	cmd.sub("pubsub", "shardnumsub")

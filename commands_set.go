@@ -22,8 +22,8 @@ func (c cmdable) SRem(ctx context.Context, key string, members ...any) *IntCmd {
 	return cmd
 }
 
-// SMembers gives all members in no particular order. Since Redis 1.0, O(N) with the
-// members.
+// SMembers gives all members in no particular order; none for a key that does not exist.
+// Since Redis 1.0, O(N) with the members.
 func (c cmdable) SMembers(ctx context.Context, key string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("smembers", key)
@@ -31,7 +31,8 @@ func (c cmdable) SMembers(ctx context.Context, key string) *StringSliceCmd {
 	return cmd
 }
 
-// SMembersMap is SMembers with a Go map as the set.
+// SMembersMap is SMembers with a Go map as the set. Since Redis 1.0, O(N) with the
+// members.
 func (c cmdable) SMembersMap(ctx context.Context, key string) *StringStructMapCmd {
 	cmd := roomy[StringStructMapCmd]()
 	cmd.key("smembers", key)
@@ -87,8 +88,8 @@ func (c cmdable) SPop(ctx context.Context, key string) *StringCmd {
 	return cmd
 }
 
-// SPopN takes up to count random members from the set. Since Redis 3.2, O(N) with the
-// members returned.
+// SPopN takes up to count random members from the set; none where there is none. Since
+// Redis 3.2, O(N) with the members returned.
 func (c cmdable) SPopN(ctx context.Context, key string, count int64) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("spop", key)
@@ -105,9 +106,9 @@ func (c cmdable) SRandMember(ctx context.Context, key string) *StringCmd {
 	return cmd
 }
 
-// SRandMemberN gives up to count random members; of a negative count exactly that
-// many, the same one possibly several times. Since Redis 2.6, O(N) with the members
-// returned.
+// SRandMemberN gives up to count random members; of a negative count exactly that many,
+// the same one possibly several times. It gives none for a key that does not exist. Since
+// Redis 2.6, O(N) with the members returned.
 func (c cmdable) SRandMemberN(ctx context.Context, key string, count int64) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("srandmember", key)
@@ -135,8 +136,8 @@ func (c cmdable) SDiff(ctx context.Context, keys ...string) *StringSliceCmd {
 	return cmd
 }
 
-// SDiffStore stores the result of SDiff in destination, and gives its size. Since
-// Redis 1.0.
+// SDiffStore stores the result of SDiff in destination, and gives its size. Since Redis
+// 1.0, O(N) with the members of all.
 func (c cmdable) SDiffStore(ctx context.Context, destination string, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("sdiffstore", destination)
@@ -150,8 +151,8 @@ type SDiffCardOptions struct {
 	Limit int64 // count no further than this; 0: all
 }
 
-// SDiffCard gives the size of the result of SDiff; options may be nil. Since Redis
-// 8.10.
+// SDiffCard gives the size of the result of SDiff; options may be nil. Since Redis 8.10,
+// O(N) with the members of all.
 func (c cmdable) SDiffCard(ctx context.Context, options *SDiffCardOptions, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.begin("sdiffcard")
@@ -172,8 +173,8 @@ func (c cmdable) SInter(ctx context.Context, keys ...string) *StringSliceCmd {
 	return cmd
 }
 
-// SInterStore stores the result of SInter in destination, and gives its size. Since
-// Redis 1.0.
+// SInterStore stores the result of SInter in destination, and gives its size. Since Redis
+// 1.0, O(N*M) as SInter.
 func (c cmdable) SInterStore(ctx context.Context, destination string, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("sinterstore", destination)
@@ -182,8 +183,8 @@ func (c cmdable) SInterStore(ctx context.Context, destination string, keys ...st
 	return cmd
 }
 
-// SInterCard gives the size of the result of SInter, counting no further than limit;
-// 0: all. Since Redis 7.0.
+// SInterCard gives the size of the result of SInter, counting no further than limit; 0:
+// all. Since Redis 7.0, O(N*M) as SInter.
 func (c cmdable) SInterCard(ctx context.Context, limit int64, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.begin("sintercard")
@@ -202,8 +203,8 @@ func (c cmdable) SUnion(ctx context.Context, keys ...string) *StringSliceCmd {
 	return cmd
 }
 
-// SUnionStore stores the result of SUnion in destination, and gives its size. Since
-// Redis 1.0.
+// SUnionStore stores the result of SUnion in destination, and gives its size. Since Redis
+// 1.0, O(N) with the members of all.
 func (c cmdable) SUnionStore(ctx context.Context, destination string, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("sunionstore", destination)
@@ -219,7 +220,7 @@ type SUnionCardOptions struct {
 }
 
 // SUnionCard gives the size of the result of SUnion; options may be nil. Since Redis
-// 8.10.
+// 8.10, O(N) with the members of all.
 func (c cmdable) SUnionCard(ctx context.Context, options *SUnionCardOptions, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.begin("sunioncard")

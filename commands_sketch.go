@@ -22,7 +22,8 @@ func (c cmdable) CMSInitByDim(ctx context.Context, key string, width, depth int6
 }
 
 // CMSInitByProb is CMSInitByDim that finds the dimensions: counts are too high by more
-// than errorRate of all that was counted with the probability.
+// than errorRate of all that was counted with the probability. Since RedisBloom 2.0,
+// O(1).
 func (c cmdable) CMSInitByProb(ctx context.Context, key string, errorRate, probability float64) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("cms.initbyprob", key)
@@ -33,7 +34,8 @@ func (c cmdable) CMSInitByProb(ctx context.Context, key string, errorRate, proba
 }
 
 // CMSIncrBy adds to the counts of elements, each followed by its increment, and gives the
-// new counts. Since RedisBloom 2.0, O(N).
+// new counts. That the key does not exist is an error of the server. Since RedisBloom
+// 2.0, O(N) with the elements.
 func (c cmdable) CMSIncrBy(ctx context.Context, key string, elements ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.elements("cms.incrby", key, elements)
@@ -41,8 +43,8 @@ func (c cmdable) CMSIncrBy(ctx context.Context, key string, elements ...any) *In
 	return cmd
 }
 
-// CMSQuery gives the counts of elements, which may be too high. Since RedisBloom 2.0,
-// O(N).
+// CMSQuery gives the counts of elements, which may be too high. That the key does not
+// exist is an error of the server. Since RedisBloom 2.0, O(N) with the elements.
 func (c cmdable) CMSQuery(ctx context.Context, key string, elements ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.elements("cms.query", key, elements)
@@ -51,8 +53,8 @@ func (c cmdable) CMSQuery(ctx context.Context, key string, elements ...any) *Int
 }
 
 // CMSMerge makes of one sketch the sum of others; all must exist and have the same
-// dimensions. In a cluster all keys must be in one slot. Since RedisBloom 2.0, O(N) with
-// the sketches.
+// dimensions, or else that is an error of the server. In a cluster all keys must be in
+// one slot. Since RedisBloom 2.0, O(N) with the sketches.
 func (c cmdable) CMSMerge(ctx context.Context, destKey string, sourceKeys ...string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("cms.merge", destKey)
@@ -61,7 +63,8 @@ func (c cmdable) CMSMerge(ctx context.Context, destKey string, sourceKeys ...str
 	return cmd
 }
 
-// CMSMergeWithWeight is CMSMerge that multiplies the counts of each sketch.
+// CMSMergeWithWeight is CMSMerge that multiplies the counts of each sketch. Since
+// RedisBloom 2.0, O(N) with the sketches.
 func (c cmdable) CMSMergeWithWeight(ctx context.Context, destKey string, sourceKeys map[string]int64) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("cms.merge", destKey)
@@ -75,7 +78,8 @@ func (c cmdable) CMSMergeWithWeight(ctx context.Context, destKey string, sourceK
 	return cmd
 }
 
-// CMSInfo describes a count-min sketch. Since RedisBloom 2.0, O(1).
+// CMSInfo describes a count-min sketch. That the key does not exist is an error of the
+// server. Since RedisBloom 2.0, O(1).
 func (c cmdable) CMSInfo(ctx context.Context, key string) *CMSInfoCmd {
 	cmd := roomy[CMSInfoCmd]()
 	cmd.key("cms.info", key)
@@ -96,8 +100,8 @@ func (c cmdable) TopKReserve(ctx context.Context, key string, k int64) *StatusCm
 }
 
 // TopKReserveWithOptions is TopKReserve with the counters of a row (8 by default), the
-// rows (7), and the probability with which the count of another element is lowered
-// (0.9), to the power of that count.
+// rows (7), and the probability with which the count of another element is lowered (0.9),
+// to the power of that count. Since RedisBloom 2.0, O(1).
 func (c cmdable) TopKReserveWithOptions(ctx context.Context, key string, k, width, depth int64, decay float64) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("topk.reserve", key)
@@ -110,7 +114,8 @@ func (c cmdable) TopKReserveWithOptions(ctx context.Context, key string, k, widt
 }
 
 // TopKAdd counts elements, and gives, for each, the one that it drove out; empty if it
-// drove out none. Since RedisBloom 2.0, O(N*K) with the rows.
+// drove out none. That the key does not exist is an error of the server. Since RedisBloom
+// 2.0, O(N*K) with the rows.
 func (c cmdable) TopKAdd(ctx context.Context, key string, elements ...any) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.elements("topk.add", key, elements)
@@ -118,8 +123,9 @@ func (c cmdable) TopKAdd(ctx context.Context, key string, elements ...any) *Stri
 	return cmd
 }
 
-// TopKIncrBy is TopKAdd for elements that are each followed by an increment. Since
-// RedisBloom 2.0, O(N*K*I) with the rows and the increments.
+// TopKIncrBy is TopKAdd for elements that are each followed by an increment. That the key
+// does not exist is an error of the server. Since RedisBloom 2.0, O(N*K*I) with the rows
+// and the increments.
 func (c cmdable) TopKIncrBy(ctx context.Context, key string, elements ...any) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.elements("topk.incrby", key, elements)
@@ -127,7 +133,8 @@ func (c cmdable) TopKIncrBy(ctx context.Context, key string, elements ...any) *S
 	return cmd
 }
 
-// TopKQuery tells which elements are among the most frequent. Since RedisBloom 2.0, O(N).
+// TopKQuery tells which elements are among the most frequent. That the key does not exist
+// is an error of the server. Since RedisBloom 2.0, O(N) with the elements.
 func (c cmdable) TopKQuery(ctx context.Context, key string, elements ...any) *BoolSliceCmd {
 	cmd := roomy[BoolSliceCmd]()
 	cmd.elements("topk.query", key, elements)
@@ -135,8 +142,9 @@ func (c cmdable) TopKQuery(ctx context.Context, key string, elements ...any) *Bo
 	return cmd
 }
 
-// TopKCount gives the counts of elements, which may be too low. Since RedisBloom 2.0,
-// O(N); servers call it obsolete.
+// TopKCount gives the counts of elements, which may be too low. That the key does not
+// exist is an error of the server. Since RedisBloom 2.0, O(N) with the elements; servers
+// call it obsolete.
 func (c cmdable) TopKCount(ctx context.Context, key string, elements ...any) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.elements("topk.count", key, elements)
@@ -144,8 +152,8 @@ func (c cmdable) TopKCount(ctx context.Context, key string, elements ...any) *In
 	return cmd
 }
 
-// TopKList gives the most frequent elements, the most frequent first. Since RedisBloom
-// 2.0, O(K log K).
+// TopKList gives the most frequent elements, the most frequent first. That the key does
+// not exist is an error of the server. Since RedisBloom 2.0, O(K log K).
 func (c cmdable) TopKList(ctx context.Context, key string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("topk.list", key)
@@ -153,7 +161,8 @@ func (c cmdable) TopKList(ctx context.Context, key string) *StringSliceCmd {
 	return cmd
 }
 
-// TopKListWithCount is TopKList with the counts.
+// TopKListWithCount is TopKList with the counts. Since RedisBloom 2.0, O(K log K) as
+// TopKList.
 func (c cmdable) TopKListWithCount(ctx context.Context, key string) *MapStringIntCmd {
 	cmd := roomy[MapStringIntCmd]()
 	cmd.key("topk.list", key)
@@ -162,7 +171,8 @@ func (c cmdable) TopKListWithCount(ctx context.Context, key string) *MapStringIn
 	return cmd
 }
 
-// TopKInfo describes a Top-K sketch. Since RedisBloom 2.0, O(1).
+// TopKInfo describes a Top-K sketch. That the key does not exist is an error of the
+// server. Since RedisBloom 2.0, O(1).
 func (c cmdable) TopKInfo(ctx context.Context, key string) *TopKInfoCmd {
 	cmd := roomy[TopKInfoCmd]()
 	cmd.key("topk.info", key)
@@ -204,7 +214,7 @@ func (c cmdable) TDigestCreate(ctx context.Context, key string) *StatusCmd {
 }
 
 // TDigestCreateWithCompression is TDigestCreate for another size than 100: a larger one
-// is more precise.
+// is more precise. Since RedisBloom 2.4, O(1).
 func (c cmdable) TDigestCreateWithCompression(ctx context.Context, key string, compression int64) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("tdigest.create", key)
@@ -213,7 +223,8 @@ func (c cmdable) TDigestCreateWithCompression(ctx context.Context, key string, c
 	return cmd
 }
 
-// TDigestAdd adds numbers. Since RedisBloom 2.4, O(N).
+// TDigestAdd adds numbers. That the key does not exist is an error of the server. Since
+// RedisBloom 2.4, O(N) with the numbers.
 func (c cmdable) TDigestAdd(ctx context.Context, key string, elements ...float64) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.floats("tdigest.add", key, elements)
@@ -221,7 +232,8 @@ func (c cmdable) TDigestAdd(ctx context.Context, key string, elements ...float64
 	return cmd
 }
 
-// TDigestReset takes all numbers out. Since RedisBloom 2.4, O(1).
+// TDigestReset takes all numbers out. That the key does not exist is an error of the
+// server. Since RedisBloom 2.4, O(1).
 func (c cmdable) TDigestReset(ctx context.Context, key string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("tdigest.reset", key)
@@ -229,9 +241,9 @@ func (c cmdable) TDigestReset(ctx context.Context, key string) *StatusCmd {
 	return cmd
 }
 
-// TDigestMerge adds what others hold to a t-digest, which is made if there is none. In a
-// cluster all keys must be in one slot. Since RedisBloom 2.4, O(N*K) with the sketches
-// and their sizes.
+// TDigestMerge adds what others hold to a t-digest, which is made if there is none. That
+// one of the others does not exist is an error of the server. In a cluster all keys must
+// be in one slot. Since RedisBloom 2.4, O(N*K) with the sketches and their sizes.
 func (c cmdable) TDigestMerge(ctx context.Context, destKey string, options *TDigestMergeOptions, sourceKeys ...string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("tdigest.merge", destKey)
@@ -244,7 +256,8 @@ func (c cmdable) TDigestMerge(ctx context.Context, destKey string, options *TDig
 	return cmd
 }
 
-// TDigestMin gives the smallest number, NaN if there is none. Since RedisBloom 2.4, O(1).
+// TDigestMin gives the smallest number, NaN if there is none. That the key does not exist
+// is an error of the server. Since RedisBloom 2.4, O(1).
 func (c cmdable) TDigestMin(ctx context.Context, key string) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("tdigest.min", key)
@@ -252,7 +265,8 @@ func (c cmdable) TDigestMin(ctx context.Context, key string) *FloatCmd {
 	return cmd
 }
 
-// TDigestMax gives the largest number, NaN if there is none. Since RedisBloom 2.4, O(1).
+// TDigestMax gives the largest number, NaN if there is none. That the key does not exist
+// is an error of the server. Since RedisBloom 2.4, O(1).
 func (c cmdable) TDigestMax(ctx context.Context, key string) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("tdigest.max", key)
@@ -261,7 +275,8 @@ func (c cmdable) TDigestMax(ctx context.Context, key string) *FloatCmd {
 }
 
 // TDigestQuantile estimates below which numbers so much of all numbers is: 0.5 asks for
-// the median. NaN if there are none. Since RedisBloom 2.4, O(1) for each.
+// the median. NaN if there are none. That the key does not exist is an error of the
+// server. Since RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestQuantile(ctx context.Context, key string, elements ...float64) *FloatSliceCmd {
 	cmd := roomy[FloatSliceCmd]()
 	cmd.floats("tdigest.quantile", key, elements)
@@ -270,7 +285,8 @@ func (c cmdable) TDigestQuantile(ctx context.Context, key string, elements ...fl
 }
 
 // TDigestCDF estimates how much of all numbers is below some numbers, 0.5 being the half.
-// NaN if there are none. Since RedisBloom 2.4, O(1) for each.
+// NaN if there are none. That the key does not exist is an error of the server. Since
+// RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestCDF(ctx context.Context, key string, elements ...float64) *FloatSliceCmd {
 	cmd := roomy[FloatSliceCmd]()
 	cmd.floats("tdigest.cdf", key, elements)
@@ -279,7 +295,8 @@ func (c cmdable) TDigestCDF(ctx context.Context, key string, elements ...float64
 }
 
 // TDigestRank estimates how many numbers are smaller than some numbers: -1 says that all
-// are larger, -2 that there are none. Since RedisBloom 2.4, O(1) for each.
+// are larger, -2 that there are none. That the key does not exist is an error of the
+// server. Since RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestRank(ctx context.Context, key string, values ...float64) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.floats("tdigest.rank", key, values)
@@ -287,7 +304,8 @@ func (c cmdable) TDigestRank(ctx context.Context, key string, values ...float64)
 	return cmd
 }
 
-// TDigestRevRank is TDigestRank for larger numbers: -1 says that all are smaller.
+// TDigestRevRank is TDigestRank for larger numbers: -1 says that all are smaller. Since
+// RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestRevRank(ctx context.Context, key string, values ...float64) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.floats("tdigest.revrank", key, values)
@@ -296,8 +314,8 @@ func (c cmdable) TDigestRevRank(ctx context.Context, key string, values ...float
 }
 
 // TDigestByRank estimates the numbers with some ranks, which count from 0, the smallest:
-// +Inf for what is beyond the last, NaN if there are none. Since RedisBloom 2.4, O(1)
-// for each.
+// +Inf for what is beyond the last, NaN if there are none. That the key does not exist is
+// an error of the server. Since RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestByRank(ctx context.Context, key string, rank ...uint64) *FloatSliceCmd {
 	cmd := roomy[FloatSliceCmd]()
 	cmd.ranks("tdigest.byrank", key, rank)
@@ -305,7 +323,8 @@ func (c cmdable) TDigestByRank(ctx context.Context, key string, rank ...uint64) 
 	return cmd
 }
 
-// TDigestByRevRank is TDigestByRank from the largest on: -Inf for what is beyond the last.
+// TDigestByRevRank is TDigestByRank from the largest on: -Inf for what is beyond the
+// last. Since RedisBloom 2.4, O(1) for each.
 func (c cmdable) TDigestByRevRank(ctx context.Context, key string, rank ...uint64) *FloatSliceCmd {
 	cmd := roomy[FloatSliceCmd]()
 	cmd.ranks("tdigest.byrevrank", key, rank)
@@ -313,8 +332,9 @@ func (c cmdable) TDigestByRevRank(ctx context.Context, key string, rank ...uint6
 	return cmd
 }
 
-// TDigestTrimmedMean estimates the mean of the numbers between two quantiles, NaN if there
-// are none. Since RedisBloom 2.4, O(N) with the size of the sketch.
+// TDigestTrimmedMean estimates the mean of the numbers between two quantiles, NaN if
+// there are none. That the key does not exist is an error of the server. Since RedisBloom
+// 2.4, O(N) with the size of the sketch.
 func (c cmdable) TDigestTrimmedMean(ctx context.Context, key string, lowCutQuantile, highCutQuantile float64) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("tdigest.trimmed_mean", key)
@@ -324,7 +344,8 @@ func (c cmdable) TDigestTrimmedMean(ctx context.Context, key string, lowCutQuant
 	return cmd
 }
 
-// TDigestInfo describes a t-digest. Since RedisBloom 2.4, O(1).
+// TDigestInfo describes a t-digest. That the key does not exist is an error of the
+// server. Since RedisBloom 2.4, O(1).
 func (c cmdable) TDigestInfo(ctx context.Context, key string) *TDigestInfoCmd {
 	cmd := roomy[TDigestInfoCmd]()
 	cmd.key("tdigest.info", key)

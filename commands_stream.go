@@ -36,8 +36,9 @@ type XAddArgs struct {
 	IdempotentAuto bool
 }
 
-// XAdd adds a message to a stream and gives its ID; Nil if NoMkStream was in the way.
-// Since Redis 5.0, O(1), and O(N) with the messages trimmed.
+// XAdd adds a message to a stream and gives its ID; Nil if NoMkStream was in the way. An
+// error of the server says that the ID is not higher than all before. Since Redis 5.0,
+// O(1), and O(N) with the messages trimmed.
 func (c cmdable) XAdd(ctx context.Context, a *XAddArgs) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.key("xadd", a.Stream)
@@ -101,20 +102,21 @@ func (c cmdable) XTrimMaxLen(ctx context.Context, key string, maxLen int64) *Int
 	return c.xtrim(ctx, key, maxLen, "", false, 0, "")
 }
 
-// XTrimMaxLenApprox is XTrimMaxLen that may leave some more, which is much cheaper.
-// limit bounds how many messages are looked at: 0 is the server's default,
-// XTrimLimitDisabled none. Since Redis 5.0 (limit since 6.2).
+// XTrimMaxLenApprox is XTrimMaxLen that may leave some more, which is much cheaper. limit
+// bounds how many messages are looked at: 0 is the server's default, XTrimLimitDisabled
+// none. Since Redis 5.0 (limit since 6.2), O(N) with those removed.
 func (c cmdable) XTrimMaxLenApprox(ctx context.Context, key string, maxLen, limit int64) *IntCmd {
 	return c.xtrim(ctx, key, maxLen, "", true, limit, "")
 }
 
-// XTrimMaxLenMode is XTrimMaxLen with a mode; see XAddArgs.Mode. Since Redis 8.2.
+// XTrimMaxLenMode is XTrimMaxLen with a mode; see XAddArgs.Mode. Since Redis 8.2, O(N)
+// with those removed.
 func (c cmdable) XTrimMaxLenMode(ctx context.Context, key string, maxLen int64, mode string) *IntCmd {
 	return c.xtrim(ctx, key, maxLen, "", false, 0, mode)
 }
 
-// XTrimMaxLenApproxMode is XTrimMaxLenApprox with a mode; see XAddArgs.Mode. Since
-// Redis 8.2.
+// XTrimMaxLenApproxMode is XTrimMaxLenApprox with a mode; see XAddArgs.Mode. Since Redis
+// 8.2, O(N) with those removed.
 func (c cmdable) XTrimMaxLenApproxMode(ctx context.Context, key string, maxLen, limit int64, mode string) *IntCmd {
 	return c.xtrim(ctx, key, maxLen, "", true, limit, mode)
 }
@@ -125,19 +127,20 @@ func (c cmdable) XTrimMinID(ctx context.Context, key, minID string) *IntCmd {
 	return c.xtrim(ctx, key, 0, minID, false, 0, "")
 }
 
-// XTrimMinIDApprox is XTrimMinID that may leave some more; see XTrimMaxLenApprox.
-// Since Redis 6.2.
+// XTrimMinIDApprox is XTrimMinID that may leave some more; see XTrimMaxLenApprox. Since
+// Redis 6.2, O(N) with those removed.
 func (c cmdable) XTrimMinIDApprox(ctx context.Context, key, minID string, limit int64) *IntCmd {
 	return c.xtrim(ctx, key, 0, minID, true, limit, "")
 }
 
-// XTrimMinIDMode is XTrimMinID with a mode; see XAddArgs.Mode. Since Redis 8.2.
+// XTrimMinIDMode is XTrimMinID with a mode; see XAddArgs.Mode. Since Redis 8.2, O(N) with
+// those removed.
 func (c cmdable) XTrimMinIDMode(ctx context.Context, key, minID, mode string) *IntCmd {
 	return c.xtrim(ctx, key, 0, minID, false, 0, mode)
 }
 
 // XTrimMinIDApproxMode is XTrimMinIDApprox with a mode; see XAddArgs.Mode. Since Redis
-// 8.2.
+// 8.2, O(N) with those removed.
 func (c cmdable) XTrimMinIDApproxMode(ctx context.Context, key, minID string, limit int64, mode string) *IntCmd {
 	return c.xtrim(ctx, key, 0, minID, true, limit, mode)
 }
@@ -151,8 +154,9 @@ func (c cmdable) XDel(ctx context.Context, stream string, ids ...string) *IntCmd
 	return cmd
 }
 
-// XDelEx is XDel with a mode (see XAddArgs.Mode). For each ID it gives 1 removed, -1
-// no such message, 2 not removed because groups still know it. Since Redis 8.2.
+// XDelEx is XDel with a mode (see XAddArgs.Mode). For each ID it gives 1 removed, -1 no
+// such message, 2 not removed because groups still know it. Since Redis 8.2, O(1) for
+// each.
 func (c cmdable) XDelEx(ctx context.Context, stream, mode string, ids ...string) *SliceCmd {
 	cmd := roomy[SliceCmd]()
 	cmd.key("xdelex", stream)
@@ -181,24 +185,26 @@ func (c cmdable) xrange(ctx context.Context, name, stream, from, to string, limi
 	return cmd
 }
 
-// XRange gives the messages from one ID to another, both included; - is the first and
-// + the last, and (id leaves id out. Since Redis 5.0, O(N) with the messages.
+// XRange gives the messages from one ID to another, both included; - is the first and +
+// the last, and (id leaves id out. It gives none for a key that does not exist. Since
+// Redis 5.0, O(N) with the messages.
 func (c cmdable) XRange(ctx context.Context, stream, start, stop string) *XMessageSliceCmd {
 	return c.xrange(ctx, "xrange", stream, start, stop, false, 0)
 }
 
-// XRangeN is XRange for up to count messages. Since Redis 5.0.
+// XRangeN is XRange for up to count messages. Since Redis 5.0, O(N) with the messages.
 func (c cmdable) XRangeN(ctx context.Context, stream, start, stop string, count int64) *XMessageSliceCmd {
 	return c.xrange(ctx, "xrange", stream, start, stop, true, count)
 }
 
 // XRevRange is XRange with the last message first; start is the higher ID. Since Redis
-// 5.0.
+// 5.0, O(N) with the messages.
 func (c cmdable) XRevRange(ctx context.Context, stream, start, stop string) *XMessageSliceCmd {
 	return c.xrange(ctx, "xrevrange", stream, start, stop, false, 0)
 }
 
-// XRevRangeN is XRevRange for up to count messages. Since Redis 5.0.
+// XRevRangeN is XRevRange for up to count messages. Since Redis 5.0, O(N) with the
+// messages.
 func (c cmdable) XRevRangeN(ctx context.Context, stream, start, stop string, count int64) *XMessageSliceCmd {
 	return c.xrange(ctx, "xrevrange", stream, start, stop, true, count)
 }
@@ -253,16 +259,17 @@ func (c cmdable) XRead(ctx context.Context, a *XReadArgs) *XStreamSliceCmd {
 }
 
 // XReadStreams is XRead of all messages of streams, given as the streams and then an ID
-// for each, without waiting.
+// for each, without waiting. Nil says that there are none. Since Redis 5.0, O(N) with the
+// messages.
 func (c cmdable) XReadStreams(ctx context.Context, streams ...string) *XStreamSliceCmd {
 	return c.XRead(ctx, &XReadArgs{Streams: streams, Block: -1})
 }
 
 //------------------------------------------------------------------------------
 
-// XGroupCreate makes a group that begins to read after an ID; $ is the last message
-// there is, 0 all. An error of the server says that there is no stream, or that there
-// is the group. Since Redis 5.0, O(1).
+// XGroupCreate makes a group that begins to read after an ID; $ is the last message there
+// is, 0 all. An error of the server says that there is no stream, or that there is the
+// group (BUSYGROUP). Since Redis 5.0, O(1).
 func (c cmdable) XGroupCreate(ctx context.Context, stream, group, start string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "create")
@@ -272,7 +279,7 @@ func (c cmdable) XGroupCreate(ctx context.Context, stream, group, start string) 
 }
 
 // XGroupCreateMkStream is XGroupCreate, and makes the stream if there is none. Since
-// Redis 5.0.
+// Redis 5.0, O(1).
 func (c cmdable) XGroupCreateMkStream(ctx context.Context, stream, group, start string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "create")
@@ -281,7 +288,8 @@ func (c cmdable) XGroupCreateMkStream(ctx context.Context, stream, group, start 
 	return cmd
 }
 
-// XGroupSetID makes a group read on after an ID. Since Redis 5.0, O(1).
+// XGroupSetID makes a group read on after an ID. An error of the server says that there
+// is no stream, or no group (NOGROUP). Since Redis 5.0, O(1).
 func (c cmdable) XGroupSetID(ctx context.Context, stream, group, start string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.sub("xgroup", "setid")
@@ -290,8 +298,8 @@ func (c cmdable) XGroupSetID(ctx context.Context, stream, group, start string) *
 	return cmd
 }
 
-// XGroupDestroy removes a group, and gives 1 if there was one, else 0. Since Redis 5.0,
-// O(N) with its pending messages.
+// XGroupDestroy removes a group, and gives 1 if there was one, else 0. An error of the
+// server says that there is no stream. Since Redis 5.0, O(N) with its pending messages.
 func (c cmdable) XGroupDestroy(ctx context.Context, stream, group string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "destroy")
@@ -300,8 +308,9 @@ func (c cmdable) XGroupDestroy(ctx context.Context, stream, group string) *IntCm
 	return cmd
 }
 
-// XGroupCreateConsumer makes a consumer of a group, and gives 1 if it is new, else 0.
-// Since Redis 6.2, O(1).
+// XGroupCreateConsumer makes a consumer of a group, and gives 1 if it is new, else 0. An
+// error of the server says that there is no stream, or no group (NOGROUP). Since Redis
+// 6.2, O(1).
 func (c cmdable) XGroupCreateConsumer(ctx context.Context, stream, group, consumer string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "createconsumer")
@@ -310,8 +319,9 @@ func (c cmdable) XGroupCreateConsumer(ctx context.Context, stream, group, consum
 	return cmd
 }
 
-// XGroupDelConsumer removes a consumer of a group together with its pending messages,
-// and gives how many it had. Since Redis 5.0, O(1).
+// XGroupDelConsumer removes a consumer of a group together with its pending messages, and
+// gives how many it had. An error of the server says that there is no stream, or no group
+// (NOGROUP). Since Redis 5.0, O(1).
 func (c cmdable) XGroupDelConsumer(ctx context.Context, stream, group, consumer string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.sub("xgroup", "delconsumer")
@@ -339,9 +349,11 @@ type XReadGroupArgs struct {
 	MaxSize  int64 // bytes of all messages together; 0: all. Since Redis 8.10.
 }
 
-// XReadGroup is XRead for a consumer of a group; the messages are pending until XAck.
-// It is not sent again by itself if its reply is lost: the messages are pending then,
-// and are read with an ID instead of >. Since Redis 5.0, O(N) with the messages.
+// XReadGroup is XRead for a consumer of a group; the messages are pending until XAck. Nil
+// says that there are none, or that none came in time. An error of the server says that
+// there is no stream or no group (NOGROUP). It is not sent again by itself if its reply
+// is lost: the messages are pending then, and are read with an ID instead of >. Since
+// Redis 5.0, O(N) with the messages.
 func (c cmdable) XReadGroup(ctx context.Context, a *XReadGroupArgs) *XStreamSliceCmd {
 	cmd := roomy[XStreamSliceCmd]()
 	cmd.begin("xreadgroup")
@@ -356,8 +368,8 @@ func (c cmdable) XReadGroup(ctx context.Context, a *XReadGroupArgs) *XStreamSlic
 	return cmd
 }
 
-// XAck acknowledges messages, and gives how many were pending. Since Redis 5.0, O(1)
-// for each.
+// XAck acknowledges messages, and gives how many were pending, 0 where there is no group.
+// Since Redis 5.0, O(1) for each.
 func (c cmdable) XAck(ctx context.Context, stream, group string, ids ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("xack", stream)
@@ -367,7 +379,8 @@ func (c cmdable) XAck(ctx context.Context, stream, group string, ids ...string) 
 	return cmd
 }
 
-// XAckDel is XAck and XDelEx in one. Since Redis 8.2.
+// XAckDel is XAck and XDelEx in one, with the reply of the latter. Since Redis 8.2, O(1)
+// for each.
 func (c cmdable) XAckDel(ctx context.Context, stream, group, mode string, ids ...string) *SliceCmd {
 	cmd := roomy[SliceCmd]()
 	cmd.key("xackdel", stream)
@@ -413,8 +426,9 @@ func (c cmdable) XNack(ctx context.Context, a *XNackArgs) *IntCmd {
 	return cmd
 }
 
-// XPending gives an overview of the pending messages of a group. Since Redis 5.0, O(N)
-// with the consumers.
+// XPending gives an overview of the pending messages of a group. An error of the server
+// says that there is no stream or no group (NOGROUP). Since Redis 5.0, O(N) with the
+// consumers.
 func (c cmdable) XPending(ctx context.Context, stream, group string) *XPendingCmd {
 	cmd := roomy[XPendingCmd]()
 	cmd.key("xpending", stream)
@@ -434,8 +448,8 @@ type XPendingExtArgs struct {
 	Consumer string // empty: all
 }
 
-// XPendingExt gives the pending messages of a group. Since Redis 5.0, O(N) with the
-// messages.
+// XPendingExt gives the pending messages of a group. An error of the server says that
+// there is no stream or no group (NOGROUP). Since Redis 5.0, O(N) with the messages.
 func (c cmdable) XPendingExt(ctx context.Context, a *XPendingExtArgs) *XPendingExtCmd {
 	cmd := roomy[XPendingExtCmd]()
 	cmd.key("xpending", a.Stream)
@@ -465,8 +479,9 @@ func (c *baseCmd) xclaim(a *XClaimArgs) {
 	c.strs(a.Messages...)
 }
 
-// XClaim makes pending messages those of another consumer, and gives them. Since Redis
-// 5.0, O(log N) for each.
+// XClaim makes pending messages those of another consumer, and gives them. An error of
+// the server says that there is no stream or no group (NOGROUP). Since Redis 5.0,
+// O(log N) for each.
 func (c cmdable) XClaim(ctx context.Context, a *XClaimArgs) *XMessageSliceCmd {
 	cmd := roomy[XMessageSliceCmd]()
 	cmd.xclaim(a)
@@ -474,8 +489,8 @@ func (c cmdable) XClaim(ctx context.Context, a *XClaimArgs) *XMessageSliceCmd {
 	return cmd
 }
 
-// XClaimJustID is XClaim with the IDs only, and does not count as a delivery. Since
-// Redis 5.0.
+// XClaimJustID is XClaim with the IDs only, and does not count as a delivery. Since Redis
+// 5.0, O(log N) for each.
 func (c cmdable) XClaimJustID(ctx context.Context, a *XClaimArgs) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.xclaim(a)
@@ -503,8 +518,9 @@ func (c *baseCmd) xautoclaim(a *XAutoClaimArgs) {
 	c.optInt(a.Count > 0, "count", a.Count)
 }
 
-// XAutoClaim is XClaim for the messages that are pending for long. It gives them, and
-// the ID to start at next, 0-0 at the end. Since Redis 6.2, O(1) for a small count.
+// XAutoClaim is XClaim for the messages that are pending for long. It gives them, and the
+// ID to start at next, 0-0 at the end. An error of the server says that there is no
+// stream or no group (NOGROUP). Since Redis 6.2, O(1) for a small count.
 func (c cmdable) XAutoClaim(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimCmd {
 	cmd := roomy[XAutoClaimCmd]()
 	cmd.xautoclaim(a)
@@ -513,7 +529,7 @@ func (c cmdable) XAutoClaim(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimC
 }
 
 // XAutoClaimWithDeleted is XAutoClaim that also gives the IDs of those messages that no
-// longer exist and are not pending any more. Since Redis 7.0.
+// longer exist and are not pending any more. Since Redis 7.0, O(1) for a small count.
 func (c cmdable) XAutoClaimWithDeleted(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimWithDeletedCmd {
 	cmd := roomy[XAutoClaimWithDeletedCmd]()
 	cmd.xautoclaim(a)
@@ -522,7 +538,7 @@ func (c cmdable) XAutoClaimWithDeleted(ctx context.Context, a *XAutoClaimArgs) *
 }
 
 // XAutoClaimJustID is XAutoClaim with the IDs only, and does not count as a delivery.
-// Since Redis 6.2.
+// Since Redis 6.2, O(1) for a small count.
 func (c cmdable) XAutoClaimJustID(ctx context.Context, a *XAutoClaimArgs) *XAutoClaimJustIDCmd {
 	cmd := roomy[XAutoClaimJustIDCmd]()
 	cmd.xautoclaim(a)
@@ -533,21 +549,24 @@ func (c cmdable) XAutoClaimJustID(ctx context.Context, a *XAutoClaimArgs) *XAuto
 
 //------------------------------------------------------------------------------
 
-// XInfoGroups gives the groups of a stream. Since Redis 5.0, O(1).
+// XInfoGroups gives the groups of a stream. An error of the server says that there is no
+// stream. Since Redis 5.0, O(1).
 func (c cmdable) XInfoGroups(ctx context.Context, key string) *XInfoGroupsCmd {
 	cmd := NewXInfoGroupsCmd(ctx, key)
 	_ = c(ctx, cmd)
 	return cmd
 }
 
-// XInfoConsumers gives the consumers of a group. Since Redis 5.0, O(1).
+// XInfoConsumers gives the consumers of a group. An error of the server says that there
+// is no stream, or no group (NOGROUP). Since Redis 5.0, O(1).
 func (c cmdable) XInfoConsumers(ctx context.Context, key, group string) *XInfoConsumersCmd {
 	cmd := NewXInfoConsumersCmd(ctx, key, group)
 	_ = c(ctx, cmd)
 	return cmd
 }
 
-// XInfoStream describes a stream. Since Redis 5.0, O(1).
+// XInfoStream describes a stream. An error of the server says that there is none. Since
+// Redis 5.0, O(1).
 func (c cmdable) XInfoStream(ctx context.Context, key string) *XInfoStreamCmd {
 	cmd := NewXInfoStreamCmd(ctx, key)
 	_ = c(ctx, cmd)
@@ -555,7 +574,8 @@ func (c cmdable) XInfoStream(ctx context.Context, key string) *XInfoStreamCmd {
 }
 
 // XInfoStreamFull describes a stream with its groups and count of its messages and
-// pending ones, 0 for the server's default. Since Redis 6.0, O(N) with those.
+// pending ones, 0 for the server's default. An error of the server says that there is no
+// stream. Since Redis 6.0, O(N) with those messages.
 func (c cmdable) XInfoStreamFull(ctx context.Context, key string, count int) *XInfoStreamFullCmd {
 	cmd := roomy[XInfoStreamFullCmd]()
 	cmd.sub("xinfo", "stream")

@@ -132,8 +132,9 @@ type SetArgs struct {
 	KeepTTL bool
 }
 
-// SetArgs stores value in key under the conditions of a. The reply is OK, or Nil if
-// a condition was not met; with Get, the former value. Since Redis 2.6.12, O(1).
+// SetArgs stores value in key under the conditions of a. The reply is OK, or Nil if a
+// condition was not met; with Get, the former value, or Nil where there was none. Since
+// Redis 2.6.12, O(1).
 func (c cmdable) SetArgs(ctx context.Context, key string, value any, a SetArgs) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("set", key)
@@ -160,8 +161,8 @@ func (c cmdable) GetSet(ctx context.Context, key string, value any) *StringCmd {
 	return cmd
 }
 
-// GetEx is Get, and sets the time to live: 0 removes it, a negative one leaves it as
-// it is. Since Redis 6.2, O(1).
+// GetEx is Get, and sets the time to live: 0 removes it, a negative one leaves it as it
+// is. Nil where there is no key. Since Redis 6.2, O(1).
 func (c cmdable) GetEx(ctx context.Context, key string, expiration time.Duration) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.key("getex", key)
@@ -175,7 +176,7 @@ func (c cmdable) GetEx(ctx context.Context, key string, expiration time.Duration
 	return cmd
 }
 
-// GetDel is Get, and removes the key. Since Redis 6.2, O(1).
+// GetDel is Get, and removes the key; Nil where there is none. Since Redis 6.2, O(1).
 func (c cmdable) GetDel(ctx context.Context, key string) *StringCmd {
 	cmd := fitting[StringCmd](len("getdel"), len(key))
 	cmd.key("getdel", key)
@@ -195,8 +196,10 @@ func (c cmdable) GetRange(ctx context.Context, key string, start, end int64) *St
 	return cmd
 }
 
-// SetRange overwrites the value from offset on, with zero bytes before it where the
-// value is shorter, and gives the new length. Since Redis 2.2, O(1) for short values.
+// SetRange overwrites the value from offset on, with zero bytes before it where the value
+// is shorter, and gives the new length. That the value would be larger than
+// proto-max-bulk-len (512 MB) is an error of the server. Since Redis 2.2, O(1) for short
+// values.
 func (c cmdable) SetRange(ctx context.Context, key string, offset int64, value string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("setrange", key)
@@ -235,7 +238,8 @@ func (c cmdable) Incr(ctx context.Context, key string) *IntCmd {
 	return cmd
 }
 
-// IncrBy is Incr with value instead of one. Since Redis 1.0, O(1).
+// IncrBy is Incr with value instead of one, and has the same errors. Since Redis 1.0,
+// O(1).
 func (c cmdable) IncrBy(ctx context.Context, key string, value int64) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("incrby", key)
@@ -244,7 +248,8 @@ func (c cmdable) IncrBy(ctx context.Context, key string, value int64) *IntCmd {
 	return cmd
 }
 
-// IncrByFloat is Incr for numbers with a fraction. Since Redis 2.6, O(1).
+// IncrByFloat is Incr for numbers with a fraction. An error of the server says that the
+// value is no number. Since Redis 2.6, O(1).
 func (c cmdable) IncrByFloat(ctx context.Context, key string, value float64) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("incrbyfloat", key)
@@ -253,7 +258,8 @@ func (c cmdable) IncrByFloat(ctx context.Context, key string, value float64) *Fl
 	return cmd
 }
 
-// Decr subtracts one; see Incr. Since Redis 1.0, O(1).
+// Decr subtracts one from the number in key, which counts from 0 where there is none, and
+// gives the difference. For errors see Incr. Since Redis 1.0, O(1).
 func (c cmdable) Decr(ctx context.Context, key string) *IntCmd {
 	cmd := fitting[IntCmd](len("decr"), len(key))
 	cmd.key("decr", key)
@@ -261,7 +267,8 @@ func (c cmdable) Decr(ctx context.Context, key string) *IntCmd {
 	return cmd
 }
 
-// DecrBy subtracts decrement; see Incr. Since Redis 1.0, O(1).
+// DecrBy is Decr with decrement instead of one. For errors see Incr. Since Redis 1.0,
+// O(1).
 func (c cmdable) DecrBy(ctx context.Context, key string, decrement int64) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("decrby", key)

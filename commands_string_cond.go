@@ -83,8 +83,8 @@ func (c cmdable) SetIFEQ(ctx context.Context, key string, value, matchValue any,
 	return cmd
 }
 
-// SetIFEQGet is SetIFEQ with the key's former value as the reply, Nil where there
-// was none. Since Redis 8.4.
+// SetIFEQGet is SetIFEQ with the key's former value as the reply, Nil where there was
+// none. Since Redis 8.4, O(1).
 func (c cmdable) SetIFEQGet(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifeq", matchValue, 0, expiration)
@@ -102,8 +102,8 @@ func (c cmdable) SetIFNE(ctx context.Context, key string, value, matchValue any,
 	return cmd
 }
 
-// SetIFNEGet is SetIFNE with the key's former value as the reply, Nil where there
-// was none. Since Redis 8.4.
+// SetIFNEGet is SetIFNE with the key's former value as the reply, Nil where there was
+// none. Since Redis 8.4, O(1).
 func (c cmdable) SetIFNEGet(ctx context.Context, key string, value, matchValue any, expiration time.Duration) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifne", matchValue, 0, expiration)
@@ -112,8 +112,8 @@ func (c cmdable) SetIFNEGet(ctx context.Context, key string, value, matchValue a
 	return cmd
 }
 
-// SetIFDEQ is SetIFEQ with the value's digest; see Digest. Since Redis 8.4, O(N) with
-// the value's length.
+// SetIFDEQ is SetIFEQ with the value's digest; see Digest. Nil if it is another one.
+// Since Redis 8.4, O(N) with the value's length.
 func (c cmdable) SetIFDEQ(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifdeq", nil, matchDigest, expiration)
@@ -121,7 +121,8 @@ func (c cmdable) SetIFDEQ(ctx context.Context, key string, value any, matchDiges
 	return cmd
 }
 
-// SetIFDEQGet is SetIFEQGet with the value's digest. Since Redis 8.4.
+// SetIFDEQGet is SetIFEQGet with the value's digest; Nil where there was no value. Since
+// Redis 8.4, O(N) with the value's length.
 func (c cmdable) SetIFDEQGet(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifdeq", nil, matchDigest, expiration)
@@ -130,7 +131,8 @@ func (c cmdable) SetIFDEQGet(ctx context.Context, key string, value any, matchDi
 	return cmd
 }
 
-// SetIFDNE is SetIFNE with the value's digest. Since Redis 8.4.
+// SetIFDNE is SetIFNE with the value's digest; Nil if it is the same. Since Redis 8.4,
+// O(N) with the value's length.
 func (c cmdable) SetIFDNE(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.setIf(key, value, "ifdne", nil, matchDigest, expiration)
@@ -138,7 +140,8 @@ func (c cmdable) SetIFDNE(ctx context.Context, key string, value any, matchDiges
 	return cmd
 }
 
-// SetIFDNEGet is SetIFNEGet with the value's digest. Since Redis 8.4.
+// SetIFDNEGet is SetIFNEGet with the value's digest; Nil where there was no value. Since
+// Redis 8.4, O(N) with the value's length.
 func (c cmdable) SetIFDNEGet(ctx context.Context, key string, value any, matchDigest uint64, expiration time.Duration) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.setIf(key, value, "ifdne", nil, matchDigest, expiration)
@@ -389,9 +392,9 @@ func (c *ZeroCopyStringCmd) readReply(r *resp.Reader) error {
 	return nil
 }
 
-// GetToBuffer is Get with the value put into buf; its length is the reply. A value
-// that does not fit is an error. buf must not be used until the command has been
-// processed.
+// GetToBuffer is Get with the value put into buf; its length is the reply. Nil where
+// there is no key. A value that does not fit is an error. buf must not be used until the
+// command has been processed. Since Redis 1.0, O(1).
 func (c cmdable) GetToBuffer(ctx context.Context, key string, buf []byte) *ZeroCopyStringCmd {
 	cmd := roomy[ZeroCopyStringCmd]()
 	cmd.into = buf
@@ -400,8 +403,8 @@ func (c cmdable) GetToBuffer(ctx context.Context, key string, buf []byte) *ZeroC
 	return cmd
 }
 
-// SetFromBuffer is Set of a value without expiration. buf is copied, so it may be
-// used again at once.
+// SetFromBuffer is Set of a value without expiration. buf is copied, so it may be used
+// again at once. Since Redis 1.0, O(1).
 func (c cmdable) SetFromBuffer(ctx context.Context, key string, buf []byte) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("set", key)

@@ -152,12 +152,13 @@ func (o *TSOptions) series() tsSeries {
 	return s
 }
 
-// TSCreate makes an empty series. Since RedisTimeSeries 1.0, O(1).
+// TSCreate makes an empty series. If the key exists, that is an error of the server.
+// Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSCreate(ctx context.Context, key string) *StatusCmd {
 	return c.TSCreateWithArgs(ctx, key, nil)
 }
 
-// TSCreateWithArgs is TSCreate with options.
+// TSCreateWithArgs is TSCreate with options. Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSCreateWithArgs(ctx context.Context, key string, options *TSOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("ts.create", key)
@@ -166,7 +167,8 @@ func (c cmdable) TSCreateWithArgs(ctx context.Context, key string, options *TSOp
 	return cmd
 }
 
-// TSAlter changes a series. Since RedisTimeSeries 1.0, O(N) with the labels.
+// TSAlter changes a series. That the key does not exist is an error of the server. Since
+// RedisTimeSeries 1.0, O(N) with the labels.
 func (c cmdable) TSAlter(ctx context.Context, key string, options *TSAlterOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("ts.alter", key)
@@ -181,13 +183,15 @@ func (c cmdable) TSAlter(ctx context.Context, key string, options *TSAlterOption
 }
 
 // TSAdd adds a sample to a series, which is made if there is none, and gives its
-// timestamp. "*" stands for the server's time. Since RedisTimeSeries 1.0, O(M) with the
-// compaction rules, or O(N) in the midst of other samples.
+// timestamp. "*" stands for the server's time. That there is a sample already is an error
+// of the server, unless the series has a policy for that. Since RedisTimeSeries 1.0, O(M)
+// with the compaction rules, or O(N) in the midst of other samples.
 func (c cmdable) TSAdd(ctx context.Context, key string, timestamp any, value float64) *IntCmd {
 	return c.TSAddWithArgs(ctx, key, timestamp, value, nil)
 }
 
-// TSAddWithArgs is TSAdd that says what the series is like if it is new.
+// TSAddWithArgs is TSAdd that says what the series is like if it is new. Since
+// RedisTimeSeries 1.0, O(M) as TSAdd.
 func (c cmdable) TSAddWithArgs(ctx context.Context, key string, timestamp any, value float64, options *TSOptions) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("ts.add", key)
@@ -218,23 +222,27 @@ func (c cmdable) TSMAdd(ctx context.Context, ktvSlices [][]any) *IntSliceCmd {
 	return cmd
 }
 
-// TSIncrBy adds a sample that is the last value and value, and gives its timestamp. Since
-// RedisTimeSeries 1.0, O(M) with the compaction rules.
+// TSIncrBy adds a sample that is the last value and value to a series, which is made if
+// there is none, and gives its timestamp. That this is before the last one's is an error
+// of the server. Since RedisTimeSeries 1.0, O(M) with the compaction rules.
 func (c cmdable) TSIncrBy(ctx context.Context, key string, value float64) *IntCmd {
 	return c.tsIncr(ctx, "ts.incrby", key, value, nil)
 }
 
-// TSIncrByWithArgs is TSIncrBy with options.
+// TSIncrByWithArgs is TSIncrBy with options. Since RedisTimeSeries 1.0, O(M) with the
+// compaction rules.
 func (c cmdable) TSIncrByWithArgs(ctx context.Context, key string, value float64, options *TSIncrDecrOptions) *IntCmd {
 	return c.tsIncr(ctx, "ts.incrby", key, value, options)
 }
 
-// TSDecrBy is TSIncrBy that subtracts.
+// TSDecrBy is TSIncrBy that subtracts. Since RedisTimeSeries 1.0, O(M) with the
+// compaction rules.
 func (c cmdable) TSDecrBy(ctx context.Context, key string, value float64) *IntCmd {
 	return c.tsIncr(ctx, "ts.decrby", key, value, nil)
 }
 
-// TSDecrByWithArgs is TSDecrBy with options.
+// TSDecrByWithArgs is TSDecrBy with options. Since RedisTimeSeries 1.0, O(M) with the
+// compaction rules.
 func (c cmdable) TSDecrByWithArgs(ctx context.Context, key string, value float64, options *TSIncrDecrOptions) *IntCmd {
 	return c.tsIncr(ctx, "ts.decrby", key, value, options)
 }
@@ -257,7 +265,8 @@ func (c cmdable) tsIncr(ctx context.Context, name, key string, value float64, o 
 }
 
 // TSDel deletes the samples from one timestamp to another, both included, and gives how
-// many there were. Since RedisTimeSeries 1.6, O(N) with the samples.
+// many there were. That the key does not exist is an error of the server. Since
+// RedisTimeSeries 1.6, O(N) with the samples.
 func (c cmdable) TSDel(ctx context.Context, key string, fromTimestamp, toTimestamp int) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("ts.del", key)
@@ -268,13 +277,13 @@ func (c cmdable) TSDel(ctx context.Context, key string, fromTimestamp, toTimesta
 }
 
 // TSCreateRule makes that new samples of a series are compacted into another one, which
-// must exist, one for each bucket of so many milliseconds. Since RedisTimeSeries 1.0,
-// O(1).
+// must exist, one for each bucket of so many milliseconds. That one does not exist, or
+// has a rule in the way, is an error of the server. Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSCreateRule(ctx context.Context, sourceKey, destKey string, aggregator Aggregator, bucketDuration int) *StatusCmd {
 	return c.TSCreateRuleWithArgs(ctx, sourceKey, destKey, aggregator, bucketDuration, nil)
 }
 
-// TSCreateRuleWithArgs is TSCreateRule with options.
+// TSCreateRuleWithArgs is TSCreateRule with options. Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSCreateRuleWithArgs(ctx context.Context, sourceKey, destKey string, aggregator Aggregator, bucketDuration int, options *TSCreateRuleOptions) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("ts.createrule", sourceKey)
@@ -288,7 +297,8 @@ func (c cmdable) TSCreateRuleWithArgs(ctx context.Context, sourceKey, destKey st
 	return cmd
 }
 
-// TSDeleteRule ends a compaction. Since RedisTimeSeries 1.0, O(1).
+// TSDeleteRule ends a compaction. That there is none is an error of the server. Since
+// RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSDeleteRule(ctx context.Context, sourceKey, destKey string) *StatusCmd {
 	cmd := roomy[StatusCmd]()
 	cmd.key("ts.deleterule", sourceKey)
@@ -297,13 +307,14 @@ func (c cmdable) TSDeleteRule(ctx context.Context, sourceKey, destKey string) *S
 	return cmd
 }
 
-// TSGet gives the last sample, the zero value of a series that has none. Since
-// RedisTimeSeries 1.0, O(1).
+// TSGet gives the last sample, the zero value of a series that has none. That the key
+// does not exist is an error of the server. Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSGet(ctx context.Context, key string) *TSTimestampValueCmd {
 	return c.TSGetWithArgs(ctx, key, nil)
 }
 
-// TSGetWithArgs is TSGet with options.
+// TSGetWithArgs is TSGet with options. Since RedisTimeSeries 1.0 (Latest since 1.8),
+// O(1).
 func (c cmdable) TSGetWithArgs(ctx context.Context, key string, options *TSGetOptions) *TSTimestampValueCmd {
 	cmd := roomy[TSTimestampValueCmd]()
 	cmd.key("ts.get", key)
@@ -312,12 +323,13 @@ func (c cmdable) TSGetWithArgs(ctx context.Context, key string, options *TSGetOp
 	return cmd
 }
 
-// TSInfo describes a series. Since RedisTimeSeries 1.0, O(1).
+// TSInfo describes a series. That the key does not exist is an error of the server. Since
+// RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSInfo(ctx context.Context, key string) *MapStringInterfaceCmd {
 	return c.TSInfoWithArgs(ctx, key, nil)
 }
 
-// TSInfoWithArgs is TSInfo with options.
+// TSInfoWithArgs is TSInfo with options. Since RedisTimeSeries 1.0, O(1).
 func (c cmdable) TSInfoWithArgs(ctx context.Context, key string, options *TSInfoOptions) *MapStringInterfaceCmd {
 	cmd := roomy[MapStringInterfaceCmd]()
 	cmd.key("ts.info", key)
@@ -345,7 +357,8 @@ func (c cmdable) TSQueryLabels(ctx context.Context, filterExpr []string) *String
 	return cmd
 }
 
-// TSQueryLabelValues gives the values of one label; see TSQueryLabels.
+// TSQueryLabelValues gives the values of one label; see TSQueryLabels. Since Redis 8.10,
+// O(N) with the series.
 func (c cmdable) TSQueryLabelValues(ctx context.Context, label string, filterExpr []string) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.sub("ts.querylabels", "VALUES")
@@ -385,7 +398,7 @@ func (c cmdable) TSRead(ctx context.Context, key string, timestamp any) *TSTimes
 }
 
 // TSReadWithArgs is TSRead that may wait; when the time is over, it gives what there is.
-// If it waits, it has a connection of its own.
+// If it waits, it has a connection of its own. Since Redis 8.10, O(log N + K) as TSRead.
 func (c cmdable) TSReadWithArgs(ctx context.Context, key string, timestamp any, options *TSReadOptions) *TSTimestampValueSliceCmd {
 	cmd := roomy[TSTimestampValueSliceCmd]()
 	cmd.key("ts.read", key)

@@ -186,24 +186,27 @@ func (c *baseCmd) tsOneOrMore(one Aggregator, several []Aggregator) [][]Aggregat
 	return nil
 }
 
-// TSRange gives the samples from one timestamp to another, both included. Since
-// RedisTimeSeries 1.0, O(n/m+k) with the samples of the series and of a chunk, and those
-// between.
+// TSRange gives the samples from one timestamp to another, both included. That the key
+// does not exist is an error of the server. Since RedisTimeSeries 1.0, O(n/m+k) with the
+// samples of the series and of a chunk, and those between.
 func (c cmdable) TSRange(ctx context.Context, key string, fromTimestamp, toTimestamp int) *TSTimestampValueSliceCmd {
 	return c.tsRange(ctx, "ts.range", key, fromTimestamp, toTimestamp, nil)
 }
 
-// TSRangeWithArgs is TSRange with options.
+// TSRangeWithArgs is TSRange with options. Since RedisTimeSeries 1.0, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSRangeWithArgs(ctx context.Context, key string, fromTimestamp, toTimestamp int, options *TSRangeOptions) *TSTimestampValueSliceCmd {
 	return c.tsRange(ctx, "ts.range", key, fromTimestamp, toTimestamp, options)
 }
 
-// TSRevRange is TSRange, the last sample first. Since RedisTimeSeries 1.4.
+// TSRevRange is TSRange, the last sample first. Since RedisTimeSeries 1.4, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSRevRange(ctx context.Context, key string, fromTimestamp, toTimestamp int) *TSTimestampValueSliceCmd {
 	return c.tsRange(ctx, "ts.revrange", key, fromTimestamp, toTimestamp, nil)
 }
 
-// TSRevRangeWithArgs is TSRevRange with options.
+// TSRevRangeWithArgs is TSRevRange with options. Since RedisTimeSeries 1.4, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSRevRangeWithArgs(ctx context.Context, key string, fromTimestamp, toTimestamp int, options *TSRevRangeOptions) *TSTimestampValueSliceCmd {
 	return c.tsRange(ctx, "ts.revrange", key, fromTimestamp, toTimestamp, (*TSRangeOptions)(options))
 }
@@ -227,12 +230,14 @@ func (c cmdable) tsRange(ctx context.Context, name, key string, from, to int, o 
 }
 
 // TSMGet gives the last samples of the series that pass all filters. For each key there
-// are labels and a sample. Since RedisTimeSeries 1.0, O(N) with the series.
+// are labels and a sample. It gives none if none passes. Since RedisTimeSeries 1.0, O(N)
+// with the series.
 func (c cmdable) TSMGet(ctx context.Context, filters []string) *MapStringSliceInterfaceCmd {
 	return c.TSMGetWithArgs(ctx, filters, nil)
 }
 
-// TSMGetWithArgs is TSMGet with options.
+// TSMGetWithArgs is TSMGet with options. Since RedisTimeSeries 1.0 (Latest since 1.8),
+// O(N) with the series.
 func (c cmdable) TSMGetWithArgs(ctx context.Context, filters []string, options *TSMGetOptions) *MapStringSliceInterfaceCmd {
 	cmd := roomy[MapStringSliceInterfaceCmd]()
 	cmd.begin("ts.mget")
@@ -245,24 +250,27 @@ func (c cmdable) TSMGetWithArgs(ctx context.Context, filters []string, options *
 	return cmd
 }
 
-// TSMRange is TSRange for all series that pass all filters. For each key there are, as the
-// server sends them, labels and samples; with RESP3, which aggregators there were
-// between these. Since RedisTimeSeries 1.0.
+// TSMRange is TSRange for all series that pass all filters. For each key there are, as
+// the server sends them, labels and samples; with RESP3, which aggregators there were
+// between these. Since RedisTimeSeries 1.0, O(n/m+k) as TSRange.
 func (c cmdable) TSMRange(ctx context.Context, fromTimestamp, toTimestamp int, filterExpr []string) *MapStringSliceInterfaceCmd {
 	return c.tsMRange(ctx, "ts.mrange", fromTimestamp, toTimestamp, filterExpr, nil)
 }
 
-// TSMRangeWithArgs is TSMRange with options.
+// TSMRangeWithArgs is TSMRange with options. Since RedisTimeSeries 1.0, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSMRangeWithArgs(ctx context.Context, fromTimestamp, toTimestamp int, filterExpr []string, options *TSMRangeOptions) *MapStringSliceInterfaceCmd {
 	return c.tsMRange(ctx, "ts.mrange", fromTimestamp, toTimestamp, filterExpr, options)
 }
 
-// TSMRevRange is TSMRange, the last sample first. Since RedisTimeSeries 1.4.
+// TSMRevRange is TSMRange, the last sample first. Since RedisTimeSeries 1.4, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSMRevRange(ctx context.Context, fromTimestamp, toTimestamp int, filterExpr []string) *MapStringSliceInterfaceCmd {
 	return c.tsMRange(ctx, "ts.mrevrange", fromTimestamp, toTimestamp, filterExpr, nil)
 }
 
-// TSMRevRangeWithArgs is TSMRevRange with options.
+// TSMRevRangeWithArgs is TSMRevRange with options. Since RedisTimeSeries 1.4, O(n/m+k) as
+// TSRange.
 func (c cmdable) TSMRevRangeWithArgs(ctx context.Context, fromTimestamp, toTimestamp int, filterExpr []string, options *TSMRevRangeOptions) *MapStringSliceInterfaceCmd {
 	return c.tsMRange(ctx, "ts.mrevrange", fromTimestamp, toTimestamp, filterExpr, (*TSMRangeOptions)(options))
 }
@@ -322,17 +330,19 @@ func (c cmdable) TSNRange(ctx context.Context, keys []string, fromTimestamp, toT
 	return c.tsNRange(ctx, "ts.nrange", keys, fromTimestamp, toTimestamp, nil)
 }
 
-// TSNRangeWithArgs is TSNRange with options.
+// TSNRangeWithArgs is TSNRange with options. Since Redis 8.10, O(K*(n/m+k)) as TSNRange.
 func (c cmdable) TSNRangeWithArgs(ctx context.Context, keys []string, fromTimestamp, toTimestamp any, options *TSNRangeOptions) *TSNRangePivotRowSliceCmd {
 	return c.tsNRange(ctx, "ts.nrange", keys, fromTimestamp, toTimestamp, options)
 }
 
-// TSNRevRange is TSNRange, the last row first.
+// TSNRevRange is TSNRange, the last row first. Since Redis 8.10, O(K*(n/m+k)) as
+// TSNRange.
 func (c cmdable) TSNRevRange(ctx context.Context, keys []string, fromTimestamp, toTimestamp any) *TSNRangePivotRowSliceCmd {
 	return c.tsNRange(ctx, "ts.nrevrange", keys, fromTimestamp, toTimestamp, nil)
 }
 
-// TSNRevRangeWithArgs is TSNRevRange with options.
+// TSNRevRangeWithArgs is TSNRevRange with options. Since Redis 8.10, O(K*(n/m+k)) as
+// TSNRange.
 func (c cmdable) TSNRevRangeWithArgs(ctx context.Context, keys []string, fromTimestamp, toTimestamp any, options *TSNRevRangeOptions) *TSNRangePivotRowSliceCmd {
 	return c.tsNRange(ctx, "ts.nrevrange", keys, fromTimestamp, toTimestamp, (*TSNRangeOptions)(options))
 }

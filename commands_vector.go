@@ -126,12 +126,13 @@ type VAddArgs struct {
 }
 
 // VAdd adds an element with its vector, or gives it a new one, and tells whether it is
-// new. All vectors of a set have the same dimension. Since Redis 8.0, O(log N).
+// new. All vectors of a set have the same dimension, or else that is an error of the
+// server. Since Redis 8.0, O(log N).
 func (c cmdable) VAdd(ctx context.Context, key, element string, val Vector) *BoolCmd {
 	return c.VAddWithArgs(ctx, key, element, val, nil)
 }
 
-// VAddWithArgs is VAdd with options.
+// VAddWithArgs is VAdd with options. Since Redis 8.0, O(log N).
 func (c cmdable) VAddWithArgs(ctx context.Context, key, element string, val Vector, addArgs *VAddArgs) *BoolCmd {
 	cmd := roomy[BoolCmd]()
 	cmd.key("vadd", key)
@@ -234,7 +235,7 @@ func (c cmdable) VSetAttr(ctx context.Context, key, element string, attr any) *B
 }
 
 // VClearAttributes takes the attributes of an element away, and tells whether there is
-// such an element.
+// such an element. Since Redis 8.0, O(1).
 func (c cmdable) VClearAttributes(ctx context.Context, key, element string) *BoolCmd {
 	return c.VSetAttr(ctx, key, element, "")
 }
@@ -258,7 +259,8 @@ func (c cmdable) VLinks(ctx context.Context, key, element string) *StringSliceSl
 }
 
 // VLinksWithScores is VLinks with how similar the neighbours are: 1 is the same
-// direction, 0 the opposite one.
+// direction, 0 the opposite one. Nil where there is no such element. Since Redis 8.0,
+// O(1).
 func (c cmdable) VLinksWithScores(ctx context.Context, key, element string) *VectorScoreSliceSliceCmd {
 	cmd := roomy[VectorScoreSliceSliceCmd]()
 	cmd.key("vlinks", key)
@@ -276,7 +278,8 @@ func (c cmdable) VRandMember(ctx context.Context, key string) *StringCmd {
 }
 
 // VRandMemberCount gives at most count different elements, or -count elements, of which
-// some may be the same, if count is negative. Since Redis 8.0, O(N) with the count.
+// some may be the same, if count is negative. It gives none where the key does not exist.
+// Since Redis 8.0, O(N) with the count.
 func (c cmdable) VRandMemberCount(ctx context.Context, key string, count int) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("vrandmember", key)
@@ -331,12 +334,13 @@ func (c *baseCmd) vsim(key string, val Vector, a *VSimArgs, with ...string) {
 }
 
 // VSim gives the elements that are most similar to a vector or an element, the most
-// similar first. It gives none where the key does not exist. Since Redis 8.0, O(log N).
+// similar first. It gives none where the key does not exist; that an element does not
+// exist is an error of the server. Since Redis 8.0, O(log N).
 func (c cmdable) VSim(ctx context.Context, key string, val Vector) *StringSliceCmd {
 	return c.VSimWithArgs(ctx, key, val, nil)
 }
 
-// VSimWithArgs is VSim with options.
+// VSimWithArgs is VSim with options. Since Redis 8.0, O(log N), or O(N) with Truth.
 func (c cmdable) VSimWithArgs(ctx context.Context, key string, val Vector, args *VSimArgs) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.vsim(key, val, args)
@@ -345,12 +349,13 @@ func (c cmdable) VSimWithArgs(ctx context.Context, key string, val Vector, args 
 }
 
 // VSimWithScores is VSim with how similar the elements are: 1 is the same direction, 0
-// the opposite one.
+// the opposite one. Since Redis 8.0, O(log N).
 func (c cmdable) VSimWithScores(ctx context.Context, key string, val Vector) *VectorScoreSliceCmd {
 	return c.VSimWithArgsWithScores(ctx, key, val, nil)
 }
 
-// VSimWithArgsWithScores is VSimWithScores with options.
+// VSimWithArgsWithScores is VSimWithScores with options. Since Redis 8.0, O(log N), or
+// O(N) with Truth.
 func (c cmdable) VSimWithArgsWithScores(ctx context.Context, key string, val Vector, args *VSimArgs) *VectorScoreSliceCmd {
 	cmd := roomy[VectorScoreSliceCmd]()
 	cmd.vsim(key, val, args, "withscores")
@@ -358,7 +363,8 @@ func (c cmdable) VSimWithArgsWithScores(ctx context.Context, key string, val Vec
 	return cmd
 }
 
-// VSimWithArgsWithAttribs is VSimWithArgs with the attributes. Since Redis 8.2.
+// VSimWithArgsWithAttribs is VSimWithArgs with the attributes. Since Redis 8.2, O(log N),
+// or O(N) with Truth.
 func (c cmdable) VSimWithArgsWithAttribs(ctx context.Context, key string, val Vector, args *VSimArgs) *VectorAttribSliceCmd {
 	cmd := roomy[VectorAttribSliceCmd]()
 	cmd.vsim(key, val, args, "withattribs")
@@ -367,7 +373,7 @@ func (c cmdable) VSimWithArgsWithAttribs(ctx context.Context, key string, val Ve
 }
 
 // VSimWithArgsWithScoresWithAttribs is VSimWithArgsWithScores with the attributes. Since
-// Redis 8.2.
+// Redis 8.2, O(log N), or O(N) with Truth.
 func (c cmdable) VSimWithArgsWithScoresWithAttribs(ctx context.Context, key string, val Vector, args *VSimArgs) *VectorScoreAttribSliceCmd {
 	cmd := roomy[VectorScoreAttribSliceCmd]()
 	cmd.vsim(key, val, args, "withscores", "withattribs")

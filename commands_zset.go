@@ -24,7 +24,8 @@ func (c cmdable) ZAdd(ctx context.Context, key string, members ...Z) *IntCmd {
 	return c.ZAddArgs(ctx, key, ZAddArgs{Members: members})
 }
 
-// ZAddArgs is ZAdd with options. Since Redis 3.0.2 (GT and LT since 6.2).
+// ZAddArgs is ZAdd with options. Since Redis 3.0.2 (GT and LT since 6.2), O(log N) for
+// each member.
 func (c cmdable) ZAddArgs(ctx context.Context, key string, args ZAddArgs) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zadd", key)
@@ -54,28 +55,31 @@ func (c *baseCmd) zadd(a ZAddArgs, more string) {
 	}
 }
 
-// ZAddNX is ZAdd for new members only. Since Redis 3.0.2.
+// ZAddNX is ZAdd for new members only. Since Redis 3.0.2, O(log N) for each member.
 func (c cmdable) ZAddNX(ctx context.Context, key string, members ...Z) *IntCmd {
 	return c.ZAddArgs(ctx, key, ZAddArgs{NX: true, Members: members})
 }
 
-// ZAddXX is ZAdd for members that exist only. Since Redis 3.0.2.
+// ZAddXX is ZAdd for members that exist only. Since Redis 3.0.2, O(log N) for each
+// member.
 func (c cmdable) ZAddXX(ctx context.Context, key string, members ...Z) *IntCmd {
 	return c.ZAddArgs(ctx, key, ZAddArgs{XX: true, Members: members})
 }
 
-// ZAddLT is ZAdd that changes no score to a higher one. Since Redis 6.2.
+// ZAddLT is ZAdd that changes no score to a higher one. Since Redis 6.2, O(log N) for
+// each member.
 func (c cmdable) ZAddLT(ctx context.Context, key string, members ...Z) *IntCmd {
 	return c.ZAddArgs(ctx, key, ZAddArgs{LT: true, Members: members})
 }
 
-// ZAddGT is ZAdd that changes no score to a lower one. Since Redis 6.2.
+// ZAddGT is ZAdd that changes no score to a lower one. Since Redis 6.2, O(log N) for each
+// member.
 func (c cmdable) ZAddGT(ctx context.Context, key string, members ...Z) *IntCmd {
 	return c.ZAddArgs(ctx, key, ZAddArgs{GT: true, Members: members})
 }
 
-// ZAddArgsIncr adds to the score of a member, which counts from 0 where there is
-// none, and gives the sum; Nil if a condition was not met. Since Redis 3.0.2.
+// ZAddArgsIncr adds to the score of a member, which counts from 0 where there is none,
+// and gives the sum; Nil if a condition was not met. Since Redis 3.0.2, O(log N).
 func (c cmdable) ZAddArgsIncr(ctx context.Context, key string, args ZAddArgs) *FloatCmd {
 	cmd := roomy[FloatCmd]()
 	cmd.key("zadd", key)
@@ -153,7 +157,8 @@ func (c cmdable) ZRank(ctx context.Context, key, member string) *IntCmd {
 	return cmd
 }
 
-// ZRankWithScore is ZRank with the score. Since Redis 7.2.
+// ZRankWithScore is ZRank with the score; Nil where it is not there. Since Redis 7.2,
+// O(log N).
 func (c cmdable) ZRankWithScore(ctx context.Context, key, member string) *RankWithScoreCmd {
 	cmd := roomy[RankWithScoreCmd]()
 	cmd.key("zrank", key)
@@ -162,7 +167,8 @@ func (c cmdable) ZRankWithScore(ctx context.Context, key, member string) *RankWi
 	return cmd
 }
 
-// ZRevRank is ZRank by falling score. Since Redis 2.0.
+// ZRevRank is ZRank by falling score; Nil where it is not there. Since Redis 2.0,
+// O(log N).
 func (c cmdable) ZRevRank(ctx context.Context, key, member string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zrevrank", key)
@@ -171,7 +177,8 @@ func (c cmdable) ZRevRank(ctx context.Context, key, member string) *IntCmd {
 	return cmd
 }
 
-// ZRevRankWithScore is ZRankWithScore by falling score. Since Redis 7.2.
+// ZRevRankWithScore is ZRankWithScore by falling score; Nil where it is not there. Since
+// Redis 7.2, O(log N).
 func (c cmdable) ZRevRankWithScore(ctx context.Context, key, member string) *RankWithScoreCmd {
 	cmd := roomy[RankWithScoreCmd]()
 	cmd.key("zrevrank", key)
@@ -238,21 +245,22 @@ func (c cmdable) zpop(ctx context.Context, name, key string, count []int64) *ZSl
 	return cmd
 }
 
-// ZPopMax takes the members with the highest scores, up to count; without count, one.
-// Since Redis 5.0, O(log N) for each.
+// ZPopMax takes the members with the highest scores, up to count; without count, one. It
+// gives none where there are none. Since Redis 5.0, O(log N) for each.
 func (c cmdable) ZPopMax(ctx context.Context, key string, count ...int64) *ZSliceCmd {
 	return c.zpop(ctx, "zpopmax", key, count)
 }
 
-// ZPopMin takes the members with the lowest scores, up to count; without count, one.
-// Since Redis 5.0, O(log N) for each.
+// ZPopMin takes the members with the lowest scores, up to count; without count, one. It
+// gives none where there are none. Since Redis 5.0, O(log N) for each.
 func (c cmdable) ZPopMin(ctx context.Context, key string, count ...int64) *ZSliceCmd {
 	return c.zpop(ctx, "zpopmin", key, count)
 }
 
-// BZPopMax takes the member with the highest score from the first set that has any,
-// and waits for one at most for timeout, 0 for ever; Nil when the time has run out.
-// The command has a connection of its own. Since Redis 5.0, O(log N).
+// BZPopMax takes the member with the highest score from the first set that has any, and
+// waits for one at most for timeout, 0 for ever; Nil when the time has run out. The
+// command has a connection of its own. Since Redis 5.0 (fractions of seconds since 6.0),
+// O(log N).
 func (c cmdable) BZPopMax(ctx context.Context, timeout time.Duration, keys ...string) *ZWithKeyCmd {
 	cmd := roomy[ZWithKeyCmd]()
 	cmd.keys("bzpopmax", keys)
@@ -261,7 +269,8 @@ func (c cmdable) BZPopMax(ctx context.Context, timeout time.Duration, keys ...st
 	return cmd
 }
 
-// BZPopMin is BZPopMax for the lowest score. Since Redis 5.0.
+// BZPopMin is BZPopMax for the lowest score; Nil when the time has run out. Since Redis
+// 5.0 (fractions of seconds since 6.0), O(log N).
 func (c cmdable) BZPopMin(ctx context.Context, timeout time.Duration, keys ...string) *ZWithKeyCmd {
 	cmd := roomy[ZWithKeyCmd]()
 	cmd.keys("bzpopmin", keys)
@@ -270,9 +279,10 @@ func (c cmdable) BZPopMin(ctx context.Context, timeout time.Duration, keys ...st
 	return cmd
 }
 
-// ZMPop takes up to count members with the lowest or highest scores, as order says
-// (MIN or MAX), from the first set that has any. The reply is the key and the members;
-// Nil where all are empty. Since Redis 7.0, O(K + M*log N).
+// ZMPop takes up to count members with the lowest or highest scores, as order says (MIN
+// or MAX), from the first set that has any. The reply is the key and the members; Nil
+// where all are empty. Since Redis 7.0, O(K + M*log N) with the keys and the members
+// returned.
 func (c cmdable) ZMPop(ctx context.Context, order string, count int64, keys ...string) *ZSliceWithKeyCmd {
 	cmd := roomy[ZSliceWithKeyCmd]()
 	cmd.begin("zmpop")
@@ -283,8 +293,8 @@ func (c cmdable) ZMPop(ctx context.Context, order string, count int64, keys ...s
 	return cmd
 }
 
-// BZMPop is ZMPop, and waits for a member at most for timeout, 0 for ever; Nil when
-// the time has run out. Since Redis 7.0.
+// BZMPop is ZMPop, and waits for a member at most for timeout, 0 for ever; Nil when the
+// time has run out. Since Redis 7.0, O(K + M*log N) as ZMPop.
 func (c cmdable) BZMPop(ctx context.Context, timeout time.Duration, order string, count int64, keys ...string) *ZSliceWithKeyCmd {
 	cmd := roomy[ZSliceWithKeyCmd]()
 	cmd.begin("bzmpop")
@@ -296,9 +306,9 @@ func (c cmdable) BZMPop(ctx context.Context, timeout time.Duration, order string
 	return cmd
 }
 
-// ZRandMember gives up to count random members; of a negative count exactly that
-// many, the same one possibly several times. Since Redis 6.2, O(N) with the members
-// returned.
+// ZRandMember gives up to count random members; of a negative count exactly that many,
+// the same one possibly several times. It gives none for a key that does not exist. Since
+// Redis 6.2, O(N) with the members returned.
 func (c cmdable) ZRandMember(ctx context.Context, key string, count int) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrandmember", key)
@@ -307,7 +317,8 @@ func (c cmdable) ZRandMember(ctx context.Context, key string, count int) *String
 	return cmd
 }
 
-// ZRandMemberWithScores is ZRandMember with the scores. Since Redis 6.2.
+// ZRandMemberWithScores is ZRandMember with the scores. Since Redis 6.2, O(N) with the
+// members returned.
 func (c cmdable) ZRandMemberWithScores(ctx context.Context, key string, count int) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrandmember", key)
@@ -332,8 +343,8 @@ func (c cmdable) ZScan(ctx context.Context, key string, cursor uint64, match str
 // Ranges and operations on several sets.
 
 // ZRange gives the members from rank start to stop, both included, by rising score;
-// negative ranks count from the end. Since Redis 1.2, O(log N + M) with the members
-// returned.
+// negative ranks count from the end. It gives none where there are none. Since Redis 1.2,
+// O(log N + M) with the members returned.
 func (c cmdable) ZRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrange", key)
@@ -343,7 +354,7 @@ func (c cmdable) ZRange(ctx context.Context, key string, start, stop int64) *Str
 	return cmd
 }
 
-// ZRangeWithScores is ZRange with the scores.
+// ZRangeWithScores is ZRange with the scores. Since Redis 1.2, O(log N + M) as ZRange.
 func (c cmdable) ZRangeWithScores(ctx context.Context, key string, start, stop int64) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrange", key)
@@ -354,7 +365,7 @@ func (c cmdable) ZRangeWithScores(ctx context.Context, key string, start, stop i
 	return cmd
 }
 
-// ZRevRange is ZRange by falling score. Since Redis 1.2.
+// ZRevRange is ZRange by falling score. Since Redis 1.2, O(log N + M) as ZRange.
 func (c cmdable) ZRevRange(ctx context.Context, key string, start, stop int64) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.key("zrevrange", key)
@@ -364,7 +375,8 @@ func (c cmdable) ZRevRange(ctx context.Context, key string, start, stop int64) *
 	return cmd
 }
 
-// ZRevRangeWithScores is ZRevRange with the scores.
+// ZRevRangeWithScores is ZRevRange with the scores. Since Redis 1.2, O(log N + M) as
+// ZRange.
 func (c cmdable) ZRevRangeWithScores(ctx context.Context, key string, start, stop int64) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.key("zrevrange", key)
@@ -406,7 +418,8 @@ func (c cmdable) ZRangeByScore(ctx context.Context, key string, opt *ZRangeBy) *
 	return cmd
 }
 
-// ZRangeByScoreWithScores is ZRangeByScore with the scores.
+// ZRangeByScoreWithScores is ZRangeByScore with the scores. Since Redis 2.0, O(log N + M)
+// as ZRangeByScore.
 func (c cmdable) ZRangeByScoreWithScores(ctx context.Context, key string, opt *ZRangeBy) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.zrangeBy("zrangebyscore", key, opt.Min, opt.Max, "withscores", opt)
@@ -414,7 +427,8 @@ func (c cmdable) ZRangeByScoreWithScores(ctx context.Context, key string, opt *Z
 	return cmd
 }
 
-// ZRevRangeByScore is ZRangeByScore by falling score. Since Redis 2.2.
+// ZRevRangeByScore is ZRangeByScore by falling score. Since Redis 2.2, O(log N + M) as
+// ZRangeByScore.
 func (c cmdable) ZRevRangeByScore(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrevrangebyscore", key, opt.Max, opt.Min, "", opt)
@@ -422,7 +436,8 @@ func (c cmdable) ZRevRangeByScore(ctx context.Context, key string, opt *ZRangeBy
 	return cmd
 }
 
-// ZRevRangeByScoreWithScores is ZRevRangeByScore with the scores.
+// ZRevRangeByScoreWithScores is ZRevRangeByScore with the scores. Since Redis 2.2,
+// O(log N + M) as ZRangeByScore.
 func (c cmdable) ZRevRangeByScoreWithScores(ctx context.Context, key string, opt *ZRangeBy) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.zrangeBy("zrevrangebyscore", key, opt.Max, opt.Min, "withscores", opt)
@@ -439,7 +454,8 @@ func (c cmdable) ZRangeByLex(ctx context.Context, key string, opt *ZRangeBy) *St
 	return cmd
 }
 
-// ZRevRangeByLex is ZRangeByLex in reverse order. Since Redis 2.8.9.
+// ZRevRangeByLex is ZRangeByLex in reverse order. Since Redis 2.8.9, O(log N + M) as
+// ZRangeByLex.
 func (c cmdable) ZRevRangeByLex(ctx context.Context, key string, opt *ZRangeBy) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.zrangeBy("zrevrangebylex", key, opt.Max, opt.Min, "", opt)
@@ -498,7 +514,8 @@ func (c cmdable) ZRangeArgs(ctx context.Context, z ZRangeArgs) *StringSliceCmd {
 	return cmd
 }
 
-// ZRangeArgsWithScores is ZRangeArgs with the scores. Since Redis 6.2.
+// ZRangeArgsWithScores is ZRangeArgs with the scores. Since Redis 6.2, O(log N + M) as
+// ZRangeArgs.
 func (c cmdable) ZRangeArgsWithScores(ctx context.Context, z ZRangeArgs) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zrange")
@@ -509,7 +526,7 @@ func (c cmdable) ZRangeArgsWithScores(ctx context.Context, z ZRangeArgs) *ZSlice
 }
 
 // ZRangeStore stores the result of ZRangeArgs in dst, and gives its size. Since Redis
-// 6.2.
+// 6.2, O(log N + M) as ZRangeArgs.
 func (c cmdable) ZRangeStore(ctx context.Context, dst string, z ZRangeArgs) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zrangestore", dst)
@@ -553,7 +570,8 @@ func (c cmdable) ZInter(ctx context.Context, store *ZStore) *StringSliceCmd {
 	return cmd
 }
 
-// ZInterWithScores is ZInter with the scores. Since Redis 6.2.
+// ZInterWithScores is ZInter with the scores. Since Redis 6.2, O(N*K + M*log M) as
+// ZInter.
 func (c cmdable) ZInterWithScores(ctx context.Context, store *ZStore) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zinter")
@@ -563,8 +581,8 @@ func (c cmdable) ZInterWithScores(ctx context.Context, store *ZStore) *ZSliceCmd
 	return cmd
 }
 
-// ZInterCard gives the size of the result of ZInter, counting no further than limit;
-// 0: all. Since Redis 7.0.
+// ZInterCard gives the size of the result of ZInter, counting no further than limit; 0:
+// all. Since Redis 7.0, O(N*K) with the smallest set and the number of sets.
 func (c cmdable) ZInterCard(ctx context.Context, limit int64, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.begin("zintercard")
@@ -574,8 +592,8 @@ func (c cmdable) ZInterCard(ctx context.Context, limit int64, keys ...string) *I
 	return cmd
 }
 
-// ZInterStore stores the result of ZInter in destination, and gives its size. Since
-// Redis 2.0.
+// ZInterStore stores the result of ZInter in destination, and gives its size. Since Redis
+// 2.0, O(N*K + M*log M) as ZInter.
 func (c cmdable) ZInterStore(ctx context.Context, destination string, store *ZStore) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zinterstore", destination)
@@ -584,8 +602,8 @@ func (c cmdable) ZInterStore(ctx context.Context, destination string, store *ZSt
 	return cmd
 }
 
-// ZUnion gives the members that are in any of the sets. Since Redis 6.2, O(N + M*log
-// M) with the members of all and those returned.
+// ZUnion gives the members that are in any of the sets. Since Redis 6.2, O(N + M*log M)
+// with the members of all and those returned.
 func (c cmdable) ZUnion(ctx context.Context, store ZStore) *StringSliceCmd {
 	cmd := roomy[StringSliceCmd]()
 	cmd.begin("zunion")
@@ -594,7 +612,7 @@ func (c cmdable) ZUnion(ctx context.Context, store ZStore) *StringSliceCmd {
 	return cmd
 }
 
-// ZUnionWithScores is ZUnion with the scores. Since Redis 6.2.
+// ZUnionWithScores is ZUnion with the scores. Since Redis 6.2, O(N + M*log M) as ZUnion.
 func (c cmdable) ZUnionWithScores(ctx context.Context, store ZStore) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zunion")
@@ -604,8 +622,8 @@ func (c cmdable) ZUnionWithScores(ctx context.Context, store ZStore) *ZSliceCmd 
 	return cmd
 }
 
-// ZUnionStore stores the result of ZUnion in dest, and gives its size. Since Redis
-// 2.0.
+// ZUnionStore stores the result of ZUnion in dest, and gives its size. Since Redis 2.0,
+// O(N + M*log M) as ZUnion.
 func (c cmdable) ZUnionStore(ctx context.Context, dest string, store *ZStore) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zunionstore", dest)
@@ -625,7 +643,7 @@ func (c cmdable) ZDiff(ctx context.Context, keys ...string) *StringSliceCmd {
 	return cmd
 }
 
-// ZDiffWithScores is ZDiff with the scores. Since Redis 6.2.
+// ZDiffWithScores is ZDiff with the scores. Since Redis 6.2, O(L + (N-K)*log N) as ZDiff.
 func (c cmdable) ZDiffWithScores(ctx context.Context, keys ...string) *ZSliceCmd {
 	cmd := roomy[ZSliceCmd]()
 	cmd.begin("zdiff")
@@ -635,8 +653,8 @@ func (c cmdable) ZDiffWithScores(ctx context.Context, keys ...string) *ZSliceCmd
 	return cmd
 }
 
-// ZDiffStore stores the result of ZDiff in destination, and gives its size. Since
-// Redis 6.2.
+// ZDiffStore stores the result of ZDiff in destination, and gives its size. Since Redis
+// 6.2, O(L + (N-K)*log N) as ZDiff.
 func (c cmdable) ZDiffStore(ctx context.Context, destination string, keys ...string) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("zdiffstore", destination)

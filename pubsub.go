@@ -113,8 +113,8 @@ func (c *core) reach(_ context.Context, open func(at *core) (*link.Link, error))
 	return open(c)
 }
 
-// Subscribe subscribes to channels; with none, later by PubSub.Subscribe. An error
-// is met again by Receive.
+// Subscribe subscribes to channels; with none, later by PubSub.Subscribe. An error is met
+// again by Receive. Since Redis 2.0, O(N) with the channels.
 func (c *Client) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.Subscribe, channels)
@@ -129,45 +129,48 @@ func (p *PubSub) begin(ctx context.Context, subscribe func(context.Context, ...s
 	return p
 }
 
-// PSubscribe subscribes to patterns.
+// PSubscribe subscribes to patterns. Since Redis 2.0, O(N) with the patterns.
 func (c *Client) PSubscribe(ctx context.Context, patterns ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.PSubscribe, patterns)
 }
 
-// SSubscribe subscribes to shard channels. Since Redis 7.0.
+// SSubscribe subscribes to shard channels. Since Redis 7.0, O(N) with the channels.
 func (c *Client) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.SSubscribe, channels)
 }
 
-// Subscribe subscribes to more channels. It returns when the command is written;
-// the confirmation comes with Receive.
+// Subscribe subscribes to more channels. It returns when the command is written; the
+// confirmation comes with Receive. Since Redis 2.0, O(N) with the channels.
 func (p *PubSub) Subscribe(ctx context.Context, channels ...string) error {
 	return p.change(ctx, subChannel, true, channels)
 }
 
-// PSubscribe subscribes to more patterns.
+// PSubscribe subscribes to more patterns. Since Redis 2.0, O(N) with the patterns.
 func (p *PubSub) PSubscribe(ctx context.Context, patterns ...string) error {
 	return p.change(ctx, subPattern, true, patterns)
 }
 
-// SSubscribe subscribes to more shard channels.
+// SSubscribe subscribes to more shard channels. Since Redis 7.0, O(N) with the channels.
 func (p *PubSub) SSubscribe(ctx context.Context, channels ...string) error {
 	return p.change(ctx, subShard, true, channels)
 }
 
-// Unsubscribe leaves channels; with none given, all.
+// Unsubscribe leaves channels; with none given, all. Since Redis 2.0, O(N) with the
+// channels.
 func (p *PubSub) Unsubscribe(ctx context.Context, channels ...string) error {
 	return p.change(ctx, subChannel, false, channels)
 }
 
-// PUnsubscribe leaves patterns; with none given, all.
+// PUnsubscribe leaves patterns; with none given, all. Since Redis 2.0, O(N) with the
+// patterns.
 func (p *PubSub) PUnsubscribe(ctx context.Context, patterns ...string) error {
 	return p.change(ctx, subPattern, false, patterns)
 }
 
-// SUnsubscribe leaves shard channels; with none given, all.
+// SUnsubscribe leaves shard channels; with none given, all. Since Redis 7.0, O(N) with
+// the channels.
 func (p *PubSub) SUnsubscribe(ctx context.Context, channels ...string) error {
 	return p.change(ctx, subShard, false, channels)
 }

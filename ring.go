@@ -481,23 +481,26 @@ func (c *Ring) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) er
 	return at.client.Watch(ctx, fn, keys...)
 }
 
-// Publish sends a message to the subscribers of a channel, at the shard of the channel.
+// Publish sends a message to the subscribers of a channel, at the shard of the channel,
+// and gives how many there are. Since Redis 2.0, O(N+M) with them and with all patterns.
 func (c *Ring) Publish(ctx context.Context, channel string, message any) *IntCmd {
 	return c.cmdable.Publish(ctx, channel, message)
 }
 
 // Subscribe subscribes to channels at the shard of the first. It panics without any.
+// Since Redis 2.0, O(N) with the channels.
 func (c *Ring) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	return c.subscriber(channels).Subscribe(ctx, channels...)
 }
 
 // PSubscribe subscribes to patterns at the shard of the first. It panics without any.
+// Since Redis 2.0, O(N) with the patterns.
 func (c *Ring) PSubscribe(ctx context.Context, channels ...string) *PubSub {
 	return c.subscriber(channels).PSubscribe(ctx, channels...)
 }
 
 // SSubscribe subscribes to shard channels at the shard of the first. It panics without
-// any.
+// any. Since Redis 7.0, O(N) with the channels.
 func (c *Ring) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	return c.subscriber(channels).SSubscribe(ctx, channels...)
 }

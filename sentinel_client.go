@@ -43,18 +43,19 @@ func (c *SentinelClient) GetPushNotificationHandler(name string) push.Notificati
 	return c.c.GetPushNotificationHandler(name)
 }
 
-// Subscribe listens to events, such as "+switch-master", whose messages are the words
-// of the event separated by blanks.
+// Subscribe listens to events, such as "+switch-master", whose messages are the words of
+// the event separated by blanks. Since Redis 2.8.4, O(N) with the channels.
 func (c *SentinelClient) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	return c.c.Subscribe(ctx, channels...)
 }
 
-// PSubscribe listens to the events that match patterns; "*" is all.
+// PSubscribe listens to the events that match patterns; "*" is all. Since Redis 2.8.4,
+// O(N) with the patterns.
 func (c *SentinelClient) PSubscribe(ctx context.Context, channels ...string) *PubSub {
 	return c.c.PSubscribe(ctx, channels...)
 }
 
-// Ping asks whether the sentinel answers; the reply is PONG.
+// Ping asks whether the sentinel answers; the reply is PONG. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) Ping(ctx context.Context) *StringCmd {
 	cmd := roomy[StringCmd]()
 	cmd.begin("ping")
@@ -76,66 +77,77 @@ func sentinelCmd[T any, P interface {
 }
 
 // GetMasterAddrByName gives host and port of the master of that name; Nil where the
-// sentinel knows none.
+// sentinel knows none. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) GetMasterAddrByName(ctx context.Context, name string) *StringSliceCmd {
 	return sentinelCmd[StringSliceCmd](ctx, c, "get-master-addr-by-name", name)
 }
 
-// Master gives what the sentinel knows of a master.
+// Master gives what the sentinel knows of a master. An error of the server says that it
+// knows none of the name. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) Master(ctx context.Context, name string) *MapStringStringCmd {
 	return sentinelCmd[MapStringStringCmd](ctx, c, "master", name)
 }
 
-// Masters gives what the sentinel knows of all masters that it watches.
+// Masters gives what the sentinel knows of all masters that it watches. Since Redis
+// 2.8.4, O(N) with the masters.
 func (c *SentinelClient) Masters(ctx context.Context) *SliceCmd {
 	return sentinelCmd[SliceCmd](ctx, c, "masters")
 }
 
-// Replicas gives what the sentinel knows of a master's replicas.
+// Replicas gives what the sentinel knows of a master's replicas. An error of the server
+// says that it knows none of the name. Since Redis 5.0, O(N) with the replicas.
 func (c *SentinelClient) Replicas(ctx context.Context, name string) *MapStringStringSliceCmd {
 	return sentinelCmd[MapStringStringSliceCmd](ctx, c, "replicas", name)
 }
 
-// Sentinels gives what the sentinel knows of the others that watch a master.
+// Sentinels gives what the sentinel knows of the others that watch a master. An error of
+// the server says that it knows none of the name. Since Redis 2.8.4, O(N) with the
+// sentinels.
 func (c *SentinelClient) Sentinels(ctx context.Context, name string) *MapStringStringSliceCmd {
 	return sentinelCmd[MapStringStringSliceCmd](ctx, c, "sentinels", name)
 }
 
 // Failover makes a replica the master, as if the master were down, without asking the
-// other sentinels.
+// other sentinels. An error of the server says that it knows none of the name (ERR), that
+// a failover is under way (INPROG), or that no replica is fit (NOGOODSLAVE). Since Redis
+// 2.8.4, O(N) with the replicas.
 func (c *SentinelClient) Failover(ctx context.Context, name string) *StatusCmd {
 	return sentinelCmd[StatusCmd](ctx, c, "failover", name)
 }
 
 // Reset forgets what is known of the masters whose name matches a pattern, and finds it
-// out anew; the reply is how many there were.
+// out anew; the reply is how many there were. Since Redis 2.8.4, O(N) with the masters.
 func (c *SentinelClient) Reset(ctx context.Context, pattern string) *IntCmd {
 	return sentinelCmd[IntCmd](ctx, c, "reset", pattern)
 }
 
-// FlushConfig writes the sentinel's configuration file anew.
+// FlushConfig writes the sentinel's configuration file anew. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) FlushConfig(ctx context.Context) *StatusCmd {
 	return sentinelCmd[StatusCmd](ctx, c, "flushconfig")
 }
 
 // CkQuorum asks whether enough sentinels can be reached for a failover of a master. The
-// error says what is missing.
+// error says what is missing. Since Redis 2.8.4, O(N) with the sentinels.
 func (c *SentinelClient) CkQuorum(ctx context.Context, name string) *StringCmd {
 	return sentinelCmd[StringCmd](ctx, c, "ckquorum", name)
 }
 
 // Monitor makes the sentinel watch a master from now on; quorum is how many sentinels
-// have to agree that it is down.
+// have to agree that it is down. An error of the server says that it watches one of the
+// name already. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) Monitor(ctx context.Context, name, ip, port, quorum string) *StringCmd {
 	return sentinelCmd[StringCmd](ctx, c, "monitor", name, ip, port, quorum)
 }
 
-// Set changes a setting of a master, such as down-after-milliseconds.
+// Set changes a setting of a master, such as down-after-milliseconds. An error of the
+// server says that it knows none of the name, or no such setting. Since Redis 2.8.4,
+// O(1).
 func (c *SentinelClient) Set(ctx context.Context, name, option, value string) *StringCmd {
 	return sentinelCmd[StringCmd](ctx, c, "set", name, option, value)
 }
 
-// Remove makes the sentinel watch a master no more.
+// Remove makes the sentinel watch a master no more. An error of the server says that it
+// knows none of the name. Since Redis 2.8.4, O(1).
 func (c *SentinelClient) Remove(ctx context.Context, name string) *StringCmd {
 	return sentinelCmd[StringCmd](ctx, c, "remove", name)
 }

@@ -52,13 +52,13 @@ func (t *Tx) Do(ctx context.Context, args ...any) *Cmd {
 	return cmd
 }
 
-// Watch watches more keys.
+// Watch watches more keys. Since Redis 2.2, O(1) for each.
 func (t *Tx) Watch(ctx context.Context, keys ...string) *StatusCmd {
 	return t.watchCmd(ctx, "watch", keys...)
 }
 
 // Unwatch forgets all watched keys. Redis has no way to forget some of them only: keys
-// are there because go-redis has them, and a server refuses them.
+// are there because go-redis has them, and a server refuses them. Since Redis 2.2, O(1).
 func (t *Tx) Unwatch(ctx context.Context, keys ...string) *StatusCmd {
 	return t.watchCmd(ctx, "unwatch", keys...)
 }
