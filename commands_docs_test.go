@@ -201,6 +201,21 @@ func versionsIn(doc string) []string {
 	return versions
 }
 
+func TestVersionsInComments(t *testing.T) {
+	for doc, want := range map[string][]string{
+		"Since Redis 1.0 (several since 2.4), O(N).":        {"1.0", "2.4"},
+		"That is since Redis 2.8.13.":                       {"2.8.13"},
+		"Since RedisTimeSeries 1.0 (Latest since 1.8).":     {"1.8"},
+		"Since Search 1.0, O(1). Since Redis 8.0 HGetAll.":  {"8.0"},
+		"Since Redis Software 8.0.2; the others have none.": nil,
+		"In seconds since 1970.":                            nil,
+	} {
+		if got := versionsIn(doc); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", doc, got, want)
+		}
+	}
+}
+
 // A commandDoc is what a server tells about a command with COMMAND DOCS.
 type commandDoc struct {
 	versions   []string // of the command, of its arguments, and of changes

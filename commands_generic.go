@@ -224,8 +224,8 @@ func (c cmdable) RenameNX(ctx context.Context, key, newkey string) *BoolCmd {
 }
 
 // Copy copies the value of sourceKey to destKey of database db, and gives 1 if it did,
-// else 0. replace says whether it may replace a value; if not, and there is one, the
-// reply is 0. Since Redis 6.2, O(N) with the elements of the value.
+// else 0: there is none, or destKey has a value and replace does not say that it may be
+// replaced. Since Redis 6.2, O(N) with the elements of the value.
 func (c cmdable) Copy(ctx context.Context, sourceKey, destKey string, db int, replace bool) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.key("copy", sourceKey)
