@@ -1,11 +1,14 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
 
 	"github.com/baton-go/redis/internal/cluster"
+	"github.com/baton-go/redis/internal/lane"
+	"github.com/baton-go/redis/internal/link"
 	"github.com/baton-go/redis/internal/resp"
 )
 
@@ -24,6 +27,13 @@ const (
 )
 
 var leanNames = [...]string{leanGet: "get", leanIncr: "incr", leanDecr: "decr"} //nolint:gochecknoglobals // constant
+
+// leanHeads are what goes before the key.
+var leanHeads = [...][]byte{ //nolint:gochecknoglobals // constant
+	leanGet:  []byte("*2\r\n$3\r\nget\r\n"),
+	leanIncr: []byte("*2\r\n$4\r\nincr\r\n"),
+	leanDecr: []byte("*2\r\n$4\r\ndecr\r\n"),
+}
 
 // leanOff marks a command that is not encoded: count is its leanName, and lean its key.
 const leanOff = -1
@@ -68,11 +78,76 @@ type leanSender interface {
 	Process(ctx context.Context, cmd Cmder) error // with them
 	// keySlot gives the slot of a key plus 1; 0 where slots don't matter.
 	keySlot(key string) uint16
+	// quick gives the way of a first attempt; its link is nil where that has to be the
+	// usual one.
+	quick(key string) leanWay
+	// resume makes further attempts, if they are needed, after one that took that way
+	// and ended with err; nil: the command has its answer.
+	resume(ctx context.Context, way leanWay, cmd Cmder, err error) error
+}
+
+// A leanWay is a link that may be asked straight away: nobody limits, watches or changes
+// commands, and the link takes them.
+type leanWay struct {
+	link *link.Link
+	lane *lane.Split
+	node *clusterNode // nil: there is no cluster
 }
 
 func (c *Client) keySlot(string) uint16 { return 0 }
 
+func (c *Client) quick(string) leanWay {
+	if c.opt.Limiter != nil || c.ep == nil || c.isNode.Load() {
+		return leanWay{}
+	}
+	l := c.ep.Lane()
+	return leanWay{link: l.Quick(), lane: l}
+}
+
+func (c *Client) resume(ctx context.Context, _ leanWay, cmd Cmder, err error) error {
+	return c.goOn(ctx, cmd, time.Time{}, err)
+}
+
 func (c *ClusterClient) keySlot(key string) uint16 { return cluster.SlotString(key) + 1 }
+
+func (c *ClusterClient) quick(key string) leanWay {
+	st := c.state.Load()
+	if st == nil || c.opt.ReadOnly {
+		return leanWay{}
+	}
+	n := st.at(cluster.SlotString(key))
+	if n == nil || n.client.ep == nil || n.client.opt.Limiter != nil {
+		return leanWay{}
+	}
+	l := n.client.ep.Lane()
+	return leanWay{link: l.Quick(), lane: l, node: n}
+}
+
+func (c *ClusterClient) resume(ctx context.Context, way leanWay, cmd Cmder, err error) error {
+	return c.goOn(ctx, cmd, int(cmd.base().slot)-1, way.node, err, true)
+}
+
+// settle gives a command what came of its first attempt, and the lane what it learns
+// from that.
+func (w leanWay) settle(cmd Cmder, a link.Answer, err error) {
+	b := cmd.base()
+	wire := b.wire() // an error from now on is none of the arguments
+	if err != nil {
+		w.lane.Gone(w.link)
+		return
+	}
+	r := resp.NewReader(a.Frame)
+	if a.Owned {
+		r = resp.NewOwner(a.Frame)
+	}
+	b.settle(cmd.readReply(&r))
+	w.lane.Learn(wire, len(a.Frame))
+}
+
+// learn tells the lane of a large reply to a command that is not encoded.
+func (w leanWay) learn(name leanName, key string, size int) {
+	w.lane.Learn(resp.AppendBulk(bytes.Clone(leanHeads[name]), key), size)
+}
 
 // Get gives the value of key; Nil where there is none. An error of the server says
 // that the key holds no string. Since Redis 1.0, O(1).
@@ -115,10 +190,37 @@ func askString(ctx context.Context, c leanSender, name leanName, key string, out
 		*out = cmd.result
 		return
 	}
+	way := c.quick(key)
+	if way.link == nil || way.lane.IsLarge(leanHeads[name], key) {
+		askStringSlowly(ctx, c, name, key, out, leanWay{}, link.Answer{}, nil)
+		return
+	}
+	text, odd, err := way.link.AskText(ctx, leanHeads[name], key)
+	if err != nil || odd.Frame != nil {
+		askStringSlowly(ctx, c, name, key, out, way, odd, err)
+		return
+	}
+	if len(text) >= lane.Large {
+		way.learn(name, key, len(text))
+	}
+	out.val = text
+	out.know(name, key)
+}
+
+// askStringSlowly is askString by way of a command from the pool, which was asked for by
+// way, if that has a link, and then has got a or err.
+//
+//go:noinline
+func askStringSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[string], way leanWay, a link.Answer, err error) {
 	cmd := leanStrings.Get().(*StringCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
-	out.err = c.process(ctx, cmd)
+	if way.link == nil {
+		out.err = c.process(ctx, cmd)
+	} else {
+		way.settle(cmd, a, err)
+		out.err = c.resume(ctx, way, cmd, err)
+	}
 	out.val = cmd.val
 	out.know(name, key)
 	cmd.reset()
@@ -133,10 +235,33 @@ func askInt(ctx context.Context, c leanSender, name leanName, key string, out *r
 		*out = cmd.result
 		return
 	}
+	way := c.quick(key)
+	if way.link == nil {
+		askIntSlowly(ctx, c, name, key, out, way, link.Answer{}, nil)
+		return
+	}
+	num, odd, err := way.link.AskInt(ctx, leanHeads[name], key)
+	if err != nil || odd.Frame != nil {
+		askIntSlowly(ctx, c, name, key, out, way, odd, err)
+		return
+	}
+	out.val = num
+	out.know(name, key)
+}
+
+// askIntSlowly is askStringSlowly for integers.
+//
+//go:noinline
+func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[int64], way leanWay, a link.Answer, err error) {
 	cmd := leanInts.Get().(*IntCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
-	out.err = c.process(ctx, cmd)
+	if way.link == nil {
+		out.err = c.process(ctx, cmd)
+	} else {
+		way.settle(cmd, a, err)
+		out.err = c.resume(ctx, way, cmd, err)
+	}
 	out.val = cmd.val
 	out.know(name, key)
 	cmd.reset()
@@ -152,12 +277,35 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 		*out = cmd.result
 		return
 	}
+	out.encodeSet(key, value, d)
+	way := c.quick(key)
+	if way.link == nil || out.err != nil || len(out.buf) >= lane.Large {
+		tellSlowly(ctx, c, key, out, leanWay{}, link.Answer{}, nil)
+		return
+	}
+	odd, err := way.link.AskOK(ctx, out.wire())
+	if err != nil || odd.Frame != nil {
+		tellSlowly(ctx, c, key, out, way, odd, err)
+		return
+	}
+	out.val = "OK"
+}
+
+// tellSlowly is askStringSlowly for a command that out has encoded.
+//
+//go:noinline
+func tellSlowly(ctx context.Context, c leanSender, key string, out *result[string], way leanWay, a link.Answer, err error) {
 	cmd := leanStatuses.Get().(*StatusCmd)
-	cmd.encodeSet(key, value, d)
+	cmd.baseCmd = out.baseCmd
 	cmd.slot = c.keySlot(key)
-	out.err = c.process(ctx, cmd)
+	if way.link == nil {
+		out.err = c.process(ctx, cmd)
+	} else {
+		way.settle(cmd, a, err)
+		out.err = c.resume(ctx, way, cmd, err)
+	}
 	out.val = cmd.val
-	out.buf, out.off, out.count = cmd.buf, cmd.off, cmd.count
+	out.off = cmd.off
 	cmd.buf = nil
 	cmd.reset()
 	leanStatuses.Put(cmd)
@@ -238,9 +386,32 @@ func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte
 		}
 		return append(dst, v...), nil
 	}
+	way := c.quick(key)
+	if way.link == nil || way.lane.IsLarge(leanHeads[leanGet], key) {
+		return getBytesSlowly(ctx, c, dst, key, leanWay{}, link.Answer{}, nil)
+	}
+	out, odd, err := way.link.AskBytes(ctx, leanHeads[leanGet], key, dst)
+	if err != nil || odd.Frame != nil {
+		return getBytesSlowly(ctx, c, dst, key, way, odd, err)
+	}
+	if n := len(out) - len(dst); n >= lane.Large {
+		way.learn(leanGet, key, n)
+	}
+	return out, nil
+}
+
+// getBytesSlowly is askStringSlowly for the byte form.
+//
+//go:noinline
+func getBytesSlowly(ctx context.Context, c leanSender, dst []byte, key string, way leanWay, a link.Answer, err error) ([]byte, error) {
 	cmd := newBytesCmd("get", key, dst)
 	cmd.slot = c.keySlot(key)
-	err := c.process(ctx, cmd)
+	if way.link == nil {
+		err = c.process(ctx, cmd)
+	} else {
+		way.settle(cmd, a, err)
+		err = c.resume(ctx, way, cmd, err)
+	}
 	out := cmd.dst
 	cmd.release()
 	if err != nil {
@@ -254,12 +425,32 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 		return cmdable(c.Process).Set(ctx, key, value, expiration).Err()
 	}
 	cmd := newBytesCmd("set", key, nil)
-	cmd.slot = c.keySlot(key)
 	cmd.status = true
 	cmd.buf = resp.AppendBulkBytes(cmd.buf, value)
 	cmd.count++
 	cmd.ttl(expiration)
-	err := c.process(ctx, cmd)
+	way := c.quick(key)
+	if way.link == nil || cmd.err != nil || len(cmd.buf) >= lane.Large {
+		return setBytesSlowly(ctx, c, cmd, key, leanWay{}, link.Answer{}, nil)
+	}
+	if odd, err := way.link.AskOK(ctx, cmd.wire()); err != nil || odd.Frame != nil {
+		return setBytesSlowly(ctx, c, cmd, key, way, odd, err)
+	}
+	cmd.release()
+	return nil
+}
+
+// setBytesSlowly is askStringSlowly for the byte form of SET.
+//
+//go:noinline
+func setBytesSlowly(ctx context.Context, c leanSender, cmd *bytesCmd, key string, way leanWay, a link.Answer, err error) error {
+	cmd.slot = c.keySlot(key)
+	if way.link == nil {
+		err = c.process(ctx, cmd)
+	} else {
+		way.settle(cmd, a, err)
+		err = c.resume(ctx, way, cmd, err)
+	}
 	cmd.release()
 	return err
 }

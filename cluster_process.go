@@ -90,11 +90,25 @@ func (c *clusterCore) processAs(ctx context.Context, cmd Cmder, isPlain bool) er
 		return c.fan(ctx, cmd)
 	}
 	var t clusterTries
+	n, err := c.attempt(ctx, cmd, slot, &t, isPlain)
+	return c.goOn(ctx, cmd, slot, n, err, isPlain)
+}
+
+// attempt sends a command once, and tells to which node, if there was one.
+func (c *clusterCore) attempt(ctx context.Context, cmd Cmder, slot int, t *clusterTries, isPlain bool) (*clusterNode, error) {
+	n, err := c.pick(ctx, cmd.base(), slot, t)
+	if err == nil {
+		err = n.send(ctx, cmd, t.asking, isPlain)
+	}
+	return n, err
+}
+
+// goOn sends a command until it has an outcome that counts, after a first attempt at n,
+// which ended with err; nil: the command has its answer.
+func (c *clusterCore) goOn(ctx context.Context, cmd Cmder, slot int, n *clusterNode, err error, isPlain bool) error {
+	b := cmd.base()
+	var t clusterTries
 	for {
-		n, err := c.pick(ctx, b, slot, &t)
-		if err == nil {
-			err = n.send(ctx, cmd, t.asking, isPlain)
-		}
 		if err == nil && b.err == nil {
 			return nil
 		}
@@ -102,6 +116,7 @@ func (c *clusterCore) processAs(ctx context.Context, cmd Cmder, isPlain bool) er
 		if !again || !c.rest(ctx, pause) {
 			return c.conclude(ctx, &t, b, err)
 		}
+		n, err = c.attempt(ctx, cmd, slot, &t, isPlain)
 	}
 }
 

@@ -93,14 +93,19 @@ func (c *core) admit(b *baseCmd) error {
 
 // attempts sends a command until it has an outcome that counts.
 func (c *core) attempts(ctx context.Context, cmd Cmder) error {
-	b := cmd.base()
-	var t tries
 	var began time.Time
-	if b.lane == laneExclusive {
+	if cmd.base().lane == laneExclusive {
 		began = time.Now()
 	}
+	return c.goOn(ctx, cmd, began, c.sendFrom(ctx, cmd, began))
+}
+
+// goOn is attempts after the first of them, which ended with err; nil: the command has
+// its answer.
+func (c *core) goOn(ctx context.Context, cmd Cmder, began time.Time, err error) error {
+	b := cmd.base()
+	var t tries
 	for {
-		err := c.sendFrom(ctx, cmd, began)
 		if err == nil && (b.err == nil || !notReady(b.err)) {
 			return b.err
 		}
@@ -113,6 +118,7 @@ func (c *core) attempts(ctx context.Context, cmd Cmder) error {
 			b.err = c.named(ctx, &was, b, err)
 			return b.err
 		}
+		err = c.sendFrom(ctx, cmd, began)
 	}
 }
 

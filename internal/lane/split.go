@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
 )
 
 // Replies come in the order of commands, so a large one holds up all behind it. Which
@@ -15,9 +16,9 @@ import (
 
 // Numbers of the split.
 const (
-	// largeBytes is what counts as large, in either direction: a few dozen
+	// Large is how many bytes count as large, in either direction: a few dozen
 	// microseconds of a network of 10 Gbit/s.
-	largeBytes = 32 << 10
+	Large = 32 << 10
 	// longestKnown is the longest command that is remembered; others, as pipelines, are
 	// hardly ever sent in the same words.
 	longestKnown = 512
@@ -46,32 +47,65 @@ func NewSplit(small, large *Shared) *Split {
 
 // Do sends a request on the link for its kind; see Shared.Do.
 func (s *Split) Do(ctx context.Context, q link.Request) (link.Done, error) {
-	if len(q.Wire) >= largeBytes {
+	if len(q.Wire) >= Large {
 		return s.large.Do(ctx, q)
 	}
 	learnt := s.learnt.Load()
 	if learnt == nil || len(q.Wire) > longestKnown {
 		d, err := s.small.Do(ctx, q)
-		if d.Bytes >= largeBytes && len(q.Wire) <= longestKnown {
-			s.learnt.CompareAndSwap(nil, new(table))
-			slot, sum := s.slot(s.learnt.Load(), q.Wire)
-			slot.Store(sum)
-		}
+		s.Learn(q.Wire, d.Bytes)
 		return d, err
 	}
 	slot, sum := s.slot(learnt, q.Wire)
 	if slot.Load() != sum {
 		d, err := s.small.Do(ctx, q)
-		if d.Bytes >= largeBytes {
+		if d.Bytes >= Large {
 			slot.Store(sum)
 		}
 		return d, err
 	}
 	d, err := s.large.Do(ctx, q)
-	if err == nil && d.Bytes < largeBytes/2 {
+	if err == nil && d.Bytes < Large/2 {
 		slot.CompareAndSwap(sum, 0)
 	}
 	return d, err
+}
+
+// Quick is the link that a short command may go straight to, unless its reply may be
+// large: see IsLarge. nil: there is none for the time being. Who gets an error of that
+// link tells it to Gone, and a large reply to Learn.
+func (s *Split) Quick() *link.Link { return s.small.Current() }
+
+// IsLarge tells whether the command of a key behind head had a large reply, so that it
+// has to go by Do.
+func (s *Split) IsLarge(head []byte, key string) bool {
+	learnt := s.learnt.Load()
+	return learnt != nil && s.knows(learnt, head, key)
+}
+
+func (s *Split) knows(learnt *table, head []byte, key string) bool {
+	if len(head)+len(key) > longestKnown {
+		return false
+	}
+	var room [longestKnown + 32]byte
+	slot, sum := s.slot(learnt, resp.AppendBulk(append(room[:0], head...), key))
+	return slot.Load() == sum
+}
+
+// Gone looks whether the link of Quick takes commands no more.
+func (s *Split) Gone(l *link.Link) {
+	if !l.Alive() {
+		s.small.Dropped(l) // the next caller must not meet it again
+	}
+}
+
+// Learn takes in how large the reply to a command was.
+func (s *Split) Learn(wire []byte, bytes int) {
+	if bytes >= Large && len(wire) <= longestKnown {
+		s.learnt.CompareAndSwap(nil, new(table))
+		slot, sum := s.slot(s.learnt.Load(), wire)
+		slot.Store(sum)
+	}
 }
 
 // slot is where a command is remembered, and as what.

@@ -41,13 +41,13 @@ func TestLargeOnesHaveALinkOfTheirOwn(t *testing.T) {
 			want bool
 		}{
 			{"a small command", small, 0, false},
-			{"a large reply that nobody knew of", grown, largeBytes, false},
-			{"the same command", grown, largeBytes, true},
+			{"a large reply that nobody knew of", grown, Large, false},
+			{"the same command", grown, Large, true},
 			{"another one", small, 0, false},
 			{"a reply that is small again", grown, 10, true},
-			{"the same command then", grown, largeBytes, false},
-			{"and again", grown, largeBytes, true},
-			{"a large command", echoWire(strings.Repeat("x", largeBytes)), 0, true},
+			{"the same command then", grown, Large, false},
+			{"and again", grown, Large, true},
+			{"a large command", echoWire(strings.Repeat("x", Large)), 0, true},
 		}
 		for _, step := range steps {
 			t.inflate(step.size)

@@ -47,10 +47,18 @@ const (
 	abandoned               // the caller has left; what still comes is dropped
 )
 
-// A call is one request in flight.
+// A call is one request in flight. What the reader touches of a question comes first.
 type call struct {
-	ready chan struct{} // one slot; filled once, when the call is done
 	state atomic.Uint32
+	want  want          // what of the reply is kept here; wantSink: the sink takes it
+	keyed bool          // a key follows what is written
+	ready chan struct{} // one slot; filled once, when the call is done
+
+	// The reply to a question; written by the reader while filling.
+	text string
+	num  int64
+	raw  []byte // the reply where it is of another form; of wantBytes also where it belongs
+	kept bool   // raw is a frame that nobody else uses
 
 	// Set before the call is queued, and then only read.
 	sink     Sink
@@ -79,6 +87,10 @@ func (l *Link) release(c *call) {
 // take gives one reply to the call's sink, for good if apart, unless the caller has
 // left, and tells whether it was the last one.
 func (c *call) take(frame []byte, apart bool) (last bool) {
+	if c.want != wantSink {
+		c.answer(frame, apart)
+		return true
+	}
 	c.seen++
 	last = c.seen == c.replies
 	if !c.state.CompareAndSwap(pending, filling) {

@@ -358,12 +358,12 @@ func (l *Link) Do(ctx context.Context, q Request) (Done, error) {
 		return Done{}, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
 	}
 	c := l.calls.Get().(*call)
-	c.sink, c.replies, c.size, c.patience = q.Sink, q.Replies, len(q.Wire), q.Patience
+	c.sink, c.replies, c.patience = q.Sink, q.Replies, q.Patience
 	if watch != nil && !l.cfg.WatchContexts {
 		c.ctx, watch = ctx, nil
 	}
 	c.alone = watch == nil
-	if err := l.submit(ctx, c, q.Wire); err != nil {
+	if err := l.submit(ctx, c, q.Wire, ""); err != nil {
 		l.release(c)
 		return Done{}, err
 	}

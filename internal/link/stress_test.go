@@ -135,6 +135,32 @@ func (e *echoes) Reply(i int, frame []byte) {
 	e.got++
 }
 
+// ask is for a caller with one command, in either form of a question.
+func (e *echoes) ask(ctx context.Context, l *Link, dst *[]byte) (n int, err error) {
+	head := []byte("*2\r\n$4\r\nECHO\r\n")
+	var a Answer
+	var got string
+	if rand.N(2) == 0 {
+		got, a, err = l.AskText(ctx, head, e.ids[0])
+	} else {
+		*dst, a, err = l.AskBytes(ctx, head, e.ids[0], (*dst)[:0])
+		got = string(*dst)
+		for i := range *dst {
+			(*dst)[i] = 0
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if got != e.ids[0] || a.Frame != nil {
+		e.t.Errorf("asked %q, got %q, %q", e.ids[0], got, a.Frame)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.got++
+	return 1, nil
+}
+
 // Under random cancels, drains and kills every call has one outcome, that outcome
 // is true, and no reply is another's.
 func TestStress(t *testing.T) {
@@ -153,6 +179,7 @@ func TestStress(t *testing.T) {
 	var wg sync.WaitGroup
 	for c := range callers {
 		wg.Go(func() {
+			dst := make([]byte, 0, 16) // one for all questions: nobody may write to it later
 			for i := range rounds {
 				e := &echoes{t: t}
 				var w []byte
@@ -166,8 +193,15 @@ func TestStress(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, rand.N(8*time.Millisecond))
 				}
 				l := s.get()
-				d, err := l.Do(ctx, Request{Wire: w, Replies: len(e.ids), Sink: e})
-				n := d.Replies
+				var n int
+				var err error
+				if len(e.ids) == 1 && rand.N(2) == 0 {
+					n, err = e.ask(ctx, l, &dst)
+				} else {
+					var d Done
+					d, err = l.Do(ctx, Request{Wire: w, Replies: len(e.ids), Sink: e})
+					n = d.Replies
+				}
 				e.mu.Lock()
 				e.ended = true
 				if n != e.got || err == nil && n != len(e.ids) {

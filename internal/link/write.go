@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/baton-go/redis/internal/resp"
 )
 
 // joinYields is how often a flusher lets others run before it writes, for as long
@@ -29,9 +31,9 @@ const (
 	dutyPart       // enough has gathered for the caller to write it, though somebody else has promised to
 )
 
-// submit queues a call and does what the queue then asks of the caller. An error
-// means that nothing was queued.
-func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
+// submit queues a call and does what the queue then asks of the caller. Where the call is
+// keyed, key goes behind wire. An error means that nothing was queued.
+func (l *Link) submit(ctx context.Context, c *call, wire []byte, key string) error {
 	l.mu.Lock()
 	for l.phase == serving && (len(l.buf) > maxQueued || l.inflight+len(l.cur.calls) >= maxInFlight) {
 		if err := l.awaitRoom(ctx); err != nil {
@@ -46,7 +48,12 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte) error {
 		l.mu.Unlock()
 		return &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: err}
 	}
+	before := len(l.buf)
 	l.buf = append(l.buf, wire...)
+	if c.keyed {
+		l.buf = resp.AppendBulk(l.buf, key)
+	}
+	c.size = len(l.buf) - before
 	l.cur.calls = append(l.cur.calls, c)
 	if c.patience != 0 {
 		l.cur.wait(c.patience)

@@ -240,6 +240,36 @@ func (r *Reader) quickString() (text []byte, ok bool) {
 	return b[start : n-2 : n-2], true
 }
 
+// Text gives the text of a whole frame that is a bulk or simple string and nothing else;
+// ok false: it is something else. The text aliases the frame.
+func Text(frame []byte) (text []byte, ok bool) {
+	if len(frame) < minValue {
+		return nil, false
+	}
+	switch frame[0] {
+	case '+':
+		return frame[1 : len(frame)-2 : len(frame)-2], true
+	case '$':
+		i := 1
+		for ; i < len(frame)-2 && frame[i] != '\r'; i++ {
+			if frame[i]-'0' > 9 {
+				return nil, false // null, or streamed
+			}
+		}
+		if i += 2; i <= len(frame)-2 {
+			return frame[i : len(frame)-2 : len(frame)-2], true
+		}
+	}
+	return nil, false
+}
+
+// Integer gives the number of a whole frame that is an integer; ok false: it is something
+// else, or has unusual digits.
+func Integer(frame []byte) (n int64, ok bool) {
+	r := Reader{b: frame}
+	return r.quickInt()
+}
+
 // quickInt reads an integer if one is next that is ordinary.
 func (r *Reader) quickInt() (v int64, ok bool) {
 	b := r.b[r.pos:]
