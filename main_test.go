@@ -1,9 +1,20 @@
 package redis_test
 
 import (
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets more tests run beside each other than there are processors, unless
+// -parallel says how many: those that are parallel wait for most of their time.
+func TestMain(m *testing.M) {
+	isSet := false
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
+	if !isSet {
+		_ = flag.Set("test.parallel", "6")
+	}
+	goleak.VerifyTestMain(m)
+}

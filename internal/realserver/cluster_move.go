@@ -130,7 +130,11 @@ func (m *SlotMove) whole(ctx context.Context, slots ...int) error {
 	if err := m.Open(ctx, slots...); err != nil {
 		return err
 	}
-	for _, slot := range slots {
+	full, err := m.withKeys(ctx, slots)
+	if err != nil {
+		return err
+	}
+	for _, slot := range full {
 		for {
 			moved, err := m.Keys(ctx, slot, moveKeys)
 			if err != nil {
@@ -142,6 +146,25 @@ func (m *SlotMove) whole(ctx context.Context, slots ...int) error {
 		}
 	}
 	return m.Finish(ctx, slots...)
+}
+
+// withKeys returns those of the open slots that are not empty at the source, where none
+// gets a new key.
+func (m *SlotMove) withKeys(ctx context.Context, slots []int) (full []int, err error) {
+	var commands [][]string
+	for _, slot := range slots {
+		commands = append(commands, []string{"CLUSTER", "COUNTKEYSINSLOT", strconv.Itoa(slot)})
+	}
+	counts, err := m.source.doAll(ctx, commands)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		if n != int64(0) {
+			full = append(full, slots[i])
+		}
+	}
+	return full, nil
 }
 
 // MoveSlots moves slots with their keys from the primary at one address to that at

@@ -129,12 +129,23 @@ func Launch(ctx context.Context, path string, cfg Config) (*Server, error) {
 	return nil, last
 }
 
+// newDir makes the folder of a server: in memory where that is to be had and TMPDIR names
+// no other place, as cluster nodes wait for the disk whenever they learn something.
+func newDir() (string, error) {
+	const pattern = "baton-server-" // not the test's temporary directory: its name is too long for a socket
+	if os.Getenv("TMPDIR") == "" {
+		if dir, err := os.MkdirTemp("/dev/shm", pattern); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", pattern)
+}
+
 // errPortTaken says that another process was faster to listen on the port.
 var errPortTaken = errors.New("the port was taken")
 
 func launch(ctx context.Context, path string, cfg Config) (_ *Server, err error) {
-	// Not the test's temporary directory: its name is too long for a socket.
-	dir, err := os.MkdirTemp("", "baton-server-")
+	dir, err := newDir()
 	if err != nil {
 		return nil, err
 	}
