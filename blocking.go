@@ -94,7 +94,7 @@ func (c *core) sendBlocking(ctx context.Context, cmd Cmder, began time.Time) err
 			return err
 		}
 		isNull, isEnded := b.err == Nil, HasErrorPrefix(b.err, "UNBLOCKED ") //nolint:errorlint // settle gives it unwrapped
-		if !isNull && !isEnded || most > 0 && time.Since(began) >= most-leastBlock {
+		if !isEnded && (!isNull || most > 0 && time.Since(began) >= most-leastBlock) {
 			return nil
 		}
 		if err := c.ended(ctx); err != nil {

@@ -52,6 +52,27 @@ func TestWriteIsNotSentAgainAfterACut(t *testing.T) {
 	}
 }
 
+// A wait that a server ends because it is a primary no more is begun again, if only for a
+// moment, though its time is up by then: UNBLOCKED is not what its caller waited for.
+func TestUnblockedAtTheEndIsTriedAgain(t *testing.T) {
+	const wait = 20 * time.Millisecond
+	asked := 0
+	s := newScript(t, func(*peer, []string) string {
+		if asked++; asked > 1 {
+			return "*-1\r\n"
+		}
+		<-time.After(2 * wait)
+		return "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n"
+	})
+	c := newClient(t, &redis.Options{Addr: s.addr})
+	if err := c.BLPop(soon(t), wait, "list").Err(); !errors.Is(err, redis.Nil) {
+		t.Errorf("got %v, want nil", err)
+	}
+	if got := s.commands(); got != "blpop list 0.02, blpop list 0.001" {
+		t.Errorf("sent %s", got)
+	}
+}
+
 func TestNotReadyAnswersAreTriedAgain(t *testing.T) {
 	for _, answer := range []string{
 		"LOADING Redis is loading the dataset in memory", "READONLY You can't write against a read only replica.",
