@@ -127,10 +127,13 @@ func (c *core) sendLent(ctx context.Context, cmd Cmder, wire []byte, patience ti
 		}
 		err = sendWire(ctx, lease.Link, cmd, wire, patience)
 		moved = blocked.Done()
-		c.ep.Pool().Put(lease, err == nil)
-		if err == nil && HasErrorPrefix(cmd.base().err, "UNBLOCKED ") {
-			moved = true
+		isEnded := err == nil && HasErrorPrefix(cmd.base().err, "UNBLOCKED ")
+		if isEnded {
 			c.ep.Demoted(lease.Link)
+		}
+		c.ep.Pool().Put(lease, err == nil && !isEnded) // the server closes what it has ended
+		if isEnded {
+			moved = true
 			if !sleep(ctx, shortestHold) {
 				return false, c.ended(ctx)
 			}

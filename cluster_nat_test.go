@@ -160,6 +160,7 @@ func withPort(host string, port int) string { return net.JoinHostPort(host, strc
 
 // The nodes announce proxies, and the client begins at a node itself or at a proxy.
 func TestClusterBehindProxies(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers()[:1] {
 		for _, seed := range []string{"at a node", "at a proxy"} {
 			t.Run(server+" "+seed, func(t *testing.T) {
@@ -185,6 +186,7 @@ func TestClusterBehindProxies(t *testing.T) {
 
 // What the nodes announce can be reached through the client's Dialer only.
 func TestClusterBehindADialer(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server+" by port", func(t *testing.T) {
 			t.Parallel()
@@ -212,6 +214,7 @@ func TestClusterBehindADialer(t *testing.T) {
 
 // The nodes tell no host: it is the one that was asked.
 func TestClusterWithoutHosts(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -229,6 +232,7 @@ func TestClusterWithoutHosts(t *testing.T) {
 // Names are preferred and there are none: the servers say "?", and what they tell beside it
 // must do, also where a redirect tells no more than a port.
 func TestClusterWithoutNames(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()

@@ -346,7 +346,7 @@ func TestClusterSubscriptionFailsOver(t *testing.T) {
 
 // The node that is subscribed at dies.
 func TestClusterSubscriptionSurvivesADeath(t *testing.T) {
-	onClusters(t, 1, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
+	onClustersOf(t, realserver.ClusterConfig{Replicas: 1}, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
 		ctx := soon(t)
 		// A node tells of replicas once something was replicated.
 		await(t, "replicas are known", func() bool {

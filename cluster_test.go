@@ -34,27 +34,52 @@ func allClusterServers() []string {
 	return realserver.All()
 }
 
-// onClusters runs a test with a cluster of each server.
+// onClusters runs a test with a cluster of each server, beside other tests.
 func onClusters(t *testing.T, replicas int, test func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster)) {
 	t.Helper()
+	onClustersOf(t, steady(replicas), test)
+}
+
+// onClustersOf is onClusters with everything that can be chosen.
+func onClustersOf(t *testing.T, cfg realserver.ClusterConfig, test func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster)) {
+	t.Helper()
+	t.Parallel() // a cluster takes seconds to form
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
-			c, cl := startCluster(t, server, replicas)
+			t.Parallel()
+			c, cl := startClusterOf(t, server, cfg)
 			test(t, c, cl)
 		})
 	}
 }
 
+// steady is three primaries that don't hold each other to be down soon, however busy the
+// machine is. What is to be killed must not be steady.
+func steady(replicas int) realserver.ClusterConfig {
+	patience := 5 * time.Second
+	if replicas > 0 {
+		patience /= 2 // as that is how long nodes take to agree on a failover, too
+	}
+	return realserver.ClusterConfig{Replicas: replicas, NodeTimeout: patience}
+}
+
 // startCluster starts real nodes and a client of them.
 func startCluster(t *testing.T, server string, replicas int) (*redis.ClusterClient, *realserver.Cluster) {
 	t.Helper()
-	cl := realserver.StartCluster(t, server, realserver.ClusterConfig{Primaries: 3, Replicas: replicas})
+	return startClusterOf(t, server, steady(replicas))
+}
+
+// startClusterOf is startCluster with everything that can be chosen.
+func startClusterOf(t *testing.T, server string, cfg realserver.ClusterConfig) (*redis.ClusterClient, *realserver.Cluster) {
+	t.Helper()
+	cl := realserver.StartCluster(t, server, cfg)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()[:1], Logger: testLogger(t)})
 	t.Cleanup(func() { _ = c.Close() })
 	return c, cl
 }
 
 func TestClusterCommands(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -254,10 +279,12 @@ func (l *clusterLoad) end() {
 
 // All slots of one node move to another one and back, and nobody notices.
 func TestClusterSlotsMove(t *testing.T) {
+	t.Parallel()
 	for _, server := range allClusterServers() {
 		t.Run(server, func(t *testing.T) {
+			t.Parallel()
 			c, cl := startCluster(t, server, 0)
-			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			l := startClusterLoad(t, c, 64)
 			addrs := cl.Addrs()
@@ -277,10 +304,12 @@ func TestClusterSlotsMove(t *testing.T) {
 
 // Each primary fails over by command, and nobody notices.
 func TestClusterFailover(t *testing.T) {
+	t.Parallel()
 	for _, server := range allClusterServers() {
 		t.Run(server, func(t *testing.T) {
+			t.Parallel()
 			c, cl := startCluster(t, server, 1)
-			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			l := startClusterLoad(t, c, 64)
 			primaries, err := cl.Primaries(ctx)
@@ -303,6 +332,7 @@ func TestClusterFailover(t *testing.T) {
 
 // Where keys to watch are on their way to another node, the session waits for them.
 func TestClusterWatchWaitsForASlot(t *testing.T) {
+	t.Parallel()
 	var nodes *threeNodes
 	asked := 0
 	nodes = newThreeNodes(t, 10*time.Second, nil, func(node int, args []string) string {
@@ -378,10 +408,12 @@ func TestClusterSlotsMigrated(t *testing.T) {
 
 // Where a primary is killed nothing is executed twice, and what may have been is said.
 func TestClusterPrimaryIsKilled(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
-			c, cl := startCluster(t, server, 1)
-			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			t.Parallel()
+			c, cl := startClusterOf(t, server, realserver.ClusterConfig{Replicas: 1})
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			var acked, maybe, failed atomic.Int64
 			var longest atomic.Int64
@@ -440,8 +472,9 @@ func TestClusterPrimaryIsKilled(t *testing.T) {
 
 // Valkey 9 moves slots as a whole, and nobody notices that either.
 func TestClusterAtomicMigration(t *testing.T) {
+	t.Parallel()
 	c, cl := startCluster(t, realserver.Valkey9, 0)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	l := startClusterLoad(t, c, 64)
 	addrs := cl.Addrs()

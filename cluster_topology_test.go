@@ -144,6 +144,7 @@ func TestClusterTellsNothing(t *testing.T) {
 
 // Reads go on without an error while a replica dies and is found out.
 func TestClusterReadsSurviveAReplica(t *testing.T) {
+	t.Parallel()
 	for _, server := range clusterServers() {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()

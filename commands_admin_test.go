@@ -113,28 +113,30 @@ func connectionCases() []commandCase {
 
 // TestShutdownOnServers ends servers: no reply is success.
 func TestShutdownOnServers(t *testing.T) {
+	t.Parallel()
 	for _, name := range realserver.All() {
-		t.Run(name, func(t *testing.T) {
-			for how, shutdown := range map[string]func(c *Client) *StatusCmd{
-				"shutdown": func(c *Client) *StatusCmd { return c.Shutdown(bg) },
-				"nosave":   func(c *Client) *StatusCmd { return c.ShutdownNoSave(bg) },
-				"save":     func(c *Client) *StatusCmd { return c.ShutdownSave(bg) },
-			} {
+		for how, shutdown := range map[string]func(c *Client) *StatusCmd{
+			"shutdown": func(c *Client) *StatusCmd { return c.Shutdown(bg) },
+			"nosave":   func(c *Client) *StatusCmd { return c.ShutdownNoSave(bg) },
+			"save":     func(c *Client) *StatusCmd { return c.ShutdownSave(bg) },
+		} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
 				srv := realserver.Start(t, name)
-				c := NewClient(&Options{Addr: srv.Addr(), PoolTimeout: 50 * time.Millisecond})
+				c := NewClient(&Options{Addr: srv.Addr(), PoolTimeout: 50 * time.Millisecond, DialerRetries: 1})
+				defer c.Close()
 				if err := c.Ping(bg).Err(); err != nil {
 					t.Fatal(err)
 				}
 				if cmd := shutdown(c); cmd.Err() != nil {
-					t.Errorf("%s: %v", how, cmd)
+					t.Error(cmd)
 				}
 				<-srv.Done()
 				if err := shutdown(c).Err(); err == nil {
-					t.Errorf("%s: no error where there is no server", how)
+					t.Error("no error where there is no server")
 				}
-				_ = c.Close()
-			}
-		})
+			})
+		}
 	}
 }
 

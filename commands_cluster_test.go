@@ -103,6 +103,7 @@ func TestClusterSlotRangesAreChecked(t *testing.T) {
 // A cluster's own client asks any node about the cluster, the slot's owner about its
 // keys, and refuses what means one node.
 func TestClusterClientRoutesClusterCommands(t *testing.T) {
+	t.Parallel()
 	nodes := realserver.StartCluster(t, realserver.Redis8, realserver.ClusterConfig{Primaries: 2, Replicas: 1})
 	c := NewClusterClient(&ClusterOptions{Addrs: nodes.Addrs()})
 	defer c.Close()

@@ -73,6 +73,36 @@ func TestUnblockedAtTheEndIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A server closes the connection on which it has said UNBLOCKED, so it is lent to nobody
+// else.
+func TestUnblockedConnectionsAreNotUsedAgain(t *testing.T) {
+	demoted := make(chan struct{})
+	s := newScript(t, func(p *peer, args []string) string {
+		switch {
+		case p.n > 1:
+			return "*2\r\n$4\r\nlist\r\n$1\r\nx\r\n"
+		case args[1] == "first":
+			<-demoted
+			return "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n"
+		}
+		return hangUp
+	})
+	c := newClient(t, &redis.Options{Addr: s.addr, PoolSize: 1, PoolTimeout: time.Minute})
+	ctx := soon(t)
+	got := make(chan error, 2)
+	pop := func(list string) { got <- c.BLPop(ctx, time.Minute, list).Err() }
+	go pop("first")
+	await(t, "the first blocks", func() bool { return c.PoolStats().TotalConns == 1 })
+	go pop("second")
+	await(t, "the second waits for its connection", func() bool { return c.PoolStats().PendingRequests == 1 })
+	close(demoted)
+	for range 2 {
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestNotReadyAnswersAreTriedAgain(t *testing.T) {
 	for _, answer := range []string{
 		"LOADING Redis is loading the dataset in memory", "READONLY You can't write against a read only replica.",

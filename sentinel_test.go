@@ -147,6 +147,7 @@ func serverOf(t *testing.T, c *redis.Client) string {
 // go on. READONLY reaches no caller, nothing is executed twice, and what can't be known
 // is said so.
 func TestFailoverOrderedFromASentinel(t *testing.T) {
+	t.Parallel()
 	for _, name := range sentinelServers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // a failover takes seconds, most of them waiting
@@ -175,6 +176,7 @@ func TestFailoverOrderedFromASentinel(t *testing.T) {
 // TestFailoverClusterClient: reads are spread over the master and its replicas, and
 // writes follow the master.
 func TestFailoverClusterClient(t *testing.T) {
+	t.Parallel()
 	w := startWatched(t, realserver.Redis8, 2, 3)
 	c := redis.NewFailoverClusterClient(&redis.FailoverOptions{
 		MasterName: masterName, SentinelAddrs: w.addrs(), RouteRandomly: true, DB: 3, PoolTimeout: 20 * time.Second, Logger: testLogger(t),
@@ -336,6 +338,7 @@ func (l *failoverLoad) end(t *testing.T, c *redis.Client) {
 // TestSentinelsNameTheMasterThatDied: after the master was killed, the client goes on at
 // the one that the sentinels name.
 func TestSentinelsNameTheMasterThatDied(t *testing.T) {
+	t.Parallel()
 	w := startWatched(t, realserver.Redis8, 1, 3)
 	c := w.client(t, func(o *redis.FailoverOptions) { o.PoolTimeout = 20 * time.Second })
 	old := serverOf(t, c)
@@ -352,6 +355,7 @@ func TestSentinelsNameTheMasterThatDied(t *testing.T) {
 
 // TestSubscriptionFollowsTheMaster: a subscription, too, is handed over.
 func TestSubscriptionFollowsTheMaster(t *testing.T) {
+	t.Parallel()
 	w := startWatched(t, realserver.Redis8, 1, 1)
 	c := w.client(t, nil)
 	sub := c.Subscribe(t.Context(), "news")
@@ -372,6 +376,7 @@ func TestSubscriptionFollowsTheMaster(t *testing.T) {
 
 // TestFirstSentinelThatAnswersWins: sentinels that are down, or hang, hold nothing up.
 func TestFirstSentinelThatAnswersWins(t *testing.T) {
+	t.Parallel()
 	w := startWatched(t, realserver.Redis8, 0, 1)
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -392,6 +397,7 @@ func TestFirstSentinelThatAnswersWins(t *testing.T) {
 
 // TestReplicaOnly connects to replicas, which refuse writes.
 func TestReplicaOnly(t *testing.T) {
+	t.Parallel()
 	w := startWatched(t, realserver.Redis8, 1, 1)
 	c := w.client(t, func(o *redis.FailoverOptions) { o.ReplicaOnly = true; o.PoolTimeout = time.Second })
 	if got := serverOf(t, c); got != w.servers[1].Addr() {

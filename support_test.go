@@ -93,7 +93,7 @@ func info(t *testing.T, c *redis.Client, name string) int {
 // await waits until something that only the server knows is so.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {
@@ -108,9 +108,60 @@ func await(t *testing.T, what string, is func() bool) {
 // soon gives a context that ends a test which hangs.
 func soon(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// A pulse measures how late this machine is.
+type pulse struct {
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+	late time.Duration
+}
+
+// startPulse asks a server again and again, as directly as can be.
+func startPulse(t *testing.T, addr string) *pulse {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &pulse{stop: cancel}
+	t.Cleanup(p.wg.Wait)
+	p.wg.Go(func() {
+		defer nc.Close()
+		const beat = 2 * time.Millisecond
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		pong := make([]byte, len("+PONG\r\n"))
+		for {
+			began := time.Now()
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if _, err := io.WriteString(nc, "PING\r\n"); err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := io.ReadFull(nc, pong); err != nil {
+				t.Error(err)
+				return
+			}
+			p.late = max(p.late, time.Since(began)-beat)
+		}
+	})
+	return p
+}
+
+// end gives the longest time that an answer took.
+func (p *pulse) end() time.Duration {
+	p.stop()
+	p.wg.Wait()
+	return p.late
 }
 
 //------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import (
 
 const (
 	slotCount          = 16384
-	clusterTimeout     = 30 * time.Second      // for whatever a cluster is waited for
+	clusterTimeout     = time.Minute           // for whatever a cluster is waited for
 	clusterPoll        = 20 * time.Millisecond // between two looks at it
 	defaultNodeTimeout = 1500 * time.Millisecond
 )
@@ -88,8 +88,8 @@ type SlotRange struct{ Start, End int }
 // A Cluster is a set of running cluster nodes. Nodes are named by the address they
 // listen on, whatever they announce.
 //
-// Its methods may be called by several goroutines. Each ends by itself after 30
-// seconds at the latest.
+// Its methods may be called by several goroutines. Each ends by itself after a minute
+// at the latest.
 type Cluster struct {
 	path     string
 	nodes    []*node // immutable once the cluster has formed

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	moveKeys  = 100 // how many keys one MIGRATE takes along
-	moveSlots = 32  // how many slots MoveSlots has open at once, as each step costs the nodes a write to disk
+	moveKeys         = 100             // how many keys one MIGRATE takes along
+	failoverPatience = 6 * time.Second // a replica gives a failover up after five
+	moveSlots        = 32              // how many slots MoveSlots has open at once, as each step costs the nodes a write to disk
 )
 
 // A SlotMove moves slots from one primary to another, step by step, as redis-cli
@@ -249,15 +250,19 @@ func (c *Cluster) Failover(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, addr, "CLUSTER", "FAILOVER"); err != nil {
-		return err
-	}
+	var asked time.Time
 	err = c.until(ctx, func(ctx context.Context) error {
 		own, err := c.self(ctx, n)
-		if err == nil && !own.isPrimary() {
-			err = fmt.Errorf("%s is no primary yet", addr)
+		if err != nil || own.isPrimary() {
+			return err
 		}
-		return err
+		if time.Since(asked) > failoverPatience {
+			if _, err := c.Do(ctx, addr, "CLUSTER", "FAILOVER"); err != nil {
+				return err
+			}
+			asked = time.Now()
+		}
+		return fmt.Errorf("%s is no primary yet", addr)
 	})
 	if err != nil {
 		return err
