@@ -66,6 +66,7 @@ func TestClusterCommandsForSeveralNodes(t *testing.T) {
 		if err := c.RandomKey(ctx).Err(); !errors.Is(err, redis.Nil) {
 			t.Errorf("RANDOMKEY of nothing: got %v", err)
 		}
+		awaitReplicas(t, c, 3)
 		testClusterScripts(t, c)
 		if err := c.MSet(ctx, pairs...).Err(); err != nil {
 			t.Error(err)

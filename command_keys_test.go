@@ -202,12 +202,25 @@ func TestKeysOfLeanCommands(t *testing.T) {
 	}
 }
 
+// leastAllocs is the least of what testing.AllocsPerRun gives: goroutines that earlier tests
+// have left to end allocate, too.
+func leastAllocs(runs int, f func()) float64 {
+	least := testing.AllocsPerRun(runs, f)
+	for range 9 {
+		if least == 0 {
+			break
+		}
+		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
+}
+
 func TestFirstKeyNeedsNoMemory(t *testing.T) {
 	for _, line := range []string{
 		"get k", "SET k v", "mget a b", "eval s 1 k", "xreadgroup group g c streams k >", "zunionstore d 1 a", "xgroup create k g $",
 	} {
 		cmd := NewCmd(bg, words(line)...)
-		allocs := testing.AllocsPerRun(100, func() {
+		allocs := leastAllocs(100, func() {
 			if _, ok := cmd.firstKey(); !ok {
 				t.Error("no key")
 			}

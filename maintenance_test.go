@@ -116,14 +116,17 @@ func TestHandoffStorm(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 6 * time.Second, TimeUnit: 50 * time.Millisecond})
-	c := redis.NewClient(&redis.Options{Addr: sim.Addr(), ReadTimeout: time.Second})
+	sim := maintsim.Start(t, maintsim.Config{Proxies: rounds + 2, Grace: 20 * time.Second})
+	c := redis.NewClient(&redis.Options{Addr: sim.Addr(), ReadTimeout: 10 * time.Second})
 	defer c.Close()
 	l := startLoad(t, c, 100)
+	await(t, "commands run", func() bool { return l.ops.Load() > 0 })
 	for range rounds {
-		if err := sim.Rebind(t.Context()); err != nil {
+		before := l.ops.Load()
+		if err := sim.Rebind(t.Context(), maintsim.WithEarlyLeave()); err != nil {
 			t.Fatal(err)
 		}
+		await(t, "commands go on", func() bool { return l.ops.Load() > before+300 })
 	}
 	l.end()
 	if got, want := counter(t, sim), l.acked.Load(); got != want {
@@ -133,13 +136,14 @@ func TestHandoffStorm(t *testing.T) {
 }
 
 func TestRollingUpgradeIsNotNoticed(t *testing.T) {
+	t.Parallel()
 	sim := maintsim.Start(t, maintsim.Config{
-		Grace: 2 * time.Second, Lead: time.Second, TimeUnit: 200 * time.Millisecond, Stall: 700 * time.Millisecond,
+		Grace: 20 * time.Second, Lead: 500 * time.Millisecond, Stall: 1500 * time.Millisecond,
 	})
-	c := redis.NewClient(&redis.Options{Addr: sim.Addr(), ReadTimeout: 300 * time.Millisecond, Logger: testLogger(t)})
+	c := redis.NewClient(&redis.Options{Addr: sim.Addr(), ReadTimeout: time.Second, Logger: testLogger(t)})
 	defer c.Close()
 	l := startLoad(t, c, 32)
-	if err := sim.RollingUpgrade(t.Context()); err != nil {
+	if err := sim.RollingUpgrade(t.Context(), maintsim.WithEarlyLeave()); err != nil {
 		t.Fatal(err)
 	}
 	l.end()
@@ -149,6 +153,7 @@ func TestRollingUpgradeIsNotNoticed(t *testing.T) {
 }
 
 func TestWithoutNotificationsAnUpgradeIsNoticed(t *testing.T) {
+	t.Parallel()
 	sim := maintsim.Start(t, maintsim.Config{
 		Grace: time.Second, Lead: time.Second, TimeUnit: 100 * time.Millisecond, Stall: 700 * time.Millisecond, Unsupported: true,
 	})

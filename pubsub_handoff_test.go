@@ -92,9 +92,10 @@ func contains(list []string, s string) bool {
 }
 
 func TestSubscriptionSurvivesHandoffs(t *testing.T) {
-	rounds := 20
+	t.Parallel()
+	rounds := 60
 	if testing.Short() {
-		rounds = 5
+		rounds = 15
 	}
 	number := strconv.Itoa
 	for _, c := range []struct {
@@ -130,9 +131,9 @@ func TestSubscriptionSurvivesHandoffs(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			sim := maintsim.Start(t, maintsim.Config{
-				Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Proxies: 3, Grace: 4 * time.Second,
-				TimeUnit: 50 * time.Millisecond,
+				Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Proxies: rounds + 2, Grace: 20 * time.Second,
 			})
 			client := newClient(t, &redis.Options{Addr: sim.Addr(), Logger: testLogger(t)})
 			direct := newClient(t, &redis.Options{Addr: sim.Backend().Addr()})
@@ -146,7 +147,7 @@ func TestSubscriptionSurvivesHandoffs(t *testing.T) {
 			wg.Go(func() { got = collectUntilEnd(t, ps, c.streams...) })
 			pub := startPublisher(t, direct, c.payload, c.publish...)
 			for range rounds {
-				if err := sim.Rebind(t.Context()); err != nil {
+				if err := sim.Rebind(t.Context(), maintsim.WithEarlyLeave()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -196,9 +197,10 @@ func TestCloseDuringAHandoff(t *testing.T) {
 
 // A subscription that is changed during handoffs ends up with what was wanted last.
 func TestSubscribeDuringHandoffs(t *testing.T) {
+	t.Parallel()
 	ctx := soon(t)
 	sim := maintsim.Start(t, maintsim.Config{
-		Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Grace: time.Second, TimeUnit: 50 * time.Millisecond,
+		Backend: maintsim.Program(realserver.Require(t, realserver.Redis7)), Proxies: 12, Grace: 20 * time.Second,
 	})
 	c := newClient(t, &redis.Options{Addr: sim.Addr()})
 	direct := newClient(t, &redis.Options{Addr: sim.Backend().Addr()})
@@ -244,7 +246,7 @@ func TestSubscribeDuringHandoffs(t *testing.T) {
 		}
 	})
 	for range 10 {
-		if err := sim.Rebind(ctx); err != nil {
+		if err := sim.Rebind(ctx, maintsim.WithEarlyLeave()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,13 +264,15 @@ func TestSubscribeDuringHandoffs(t *testing.T) {
 
 // A user who may use few channels has handoffs too, and hears nothing of them.
 func TestHandoffOfARestrictedUser(t *testing.T) {
+	t.Parallel()
 	for name, rule := range map[string]string{
 		"few channels": "bob on >b ~* resetchannels &a +@all", "no publishing": "bob on >b ~* &* +@all -publish",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ctx := soon(t)
 			s := realserver.StartConfig(t, realserver.Redis7, realserver.Config{Users: []string{rule}})
-			sim := maintsim.Start(t, maintsim.Config{Backend: maintsim.Address(s.Addr()), Grace: 4 * time.Second, TimeUnit: time.Second})
+			sim := maintsim.Start(t, maintsim.Config{Backend: maintsim.Address(s.Addr()), Grace: 20 * time.Second})
 			direct := newClient(t, &redis.Options{Addr: s.Addr()})
 			c := newClient(t, &redis.Options{Addr: sim.Addr(), Username: "bob", Password: "b", Logger: testLogger(t)})
 			ps := c.Subscribe(ctx, "a")
@@ -278,7 +282,7 @@ func TestHandoffOfARestrictedUser(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() { got = collectUntilEnd(t, ps, "a") })
 			pub := startPublisher(t, direct, strconv.Itoa, "a")
-			if err := sim.Rebind(ctx); err != nil {
+			if err := sim.Rebind(ctx, maintsim.WithEarlyLeave()); err != nil {
 				t.Fatal(err)
 			}
 			pub.end(t, direct, "a")

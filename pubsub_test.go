@@ -256,14 +256,14 @@ func TestChannelWithSubscriptions(t *testing.T) {
 // A consumer that is slow loses nothing: the connection is not read meanwhile, and
 // the server keeps what it has.
 func TestSlowConsumer(t *testing.T) {
-	const n = 100_000
+	const n = 20_000
 	ctx := soon(t)
 	c, s := start(t, nil)
 	do(t, c, "config", "set", "client-output-buffer-limit", "pubsub 0 0 0")
 	ps := c.Subscribe(ctx, "ch")
 	defer ps.Close()
 	_ = receive(t, ps)
-	payload := strings.Repeat("x", 100)
+	payload := strings.Repeat("x", 600)
 	for range n / 1000 {
 		if _, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for range 1000 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	redis "github.com/baton-go/redis"
@@ -313,27 +314,29 @@ func get(p redis.Pipeliner) error {
 // The end of the context is in the error of a command that could not be sent, and so
 // is the reason.
 func TestContextEndsWhileTheServerIsAway(t *testing.T) {
-	c, s := start(t, &redis.Options{DialerRetries: 1})
-	if err := c.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	for name, send := range map[string]func(ctx context.Context) error{
-		"command":     func(ctx context.Context) error { return c.Incr(ctx, "k").Err() },
-		"pipeline":    func(ctx context.Context) error { _, err := c.Pipelined(ctx, get); return err },
-		"transaction": func(ctx context.Context) error { _, err := c.TxPipelined(ctx, get); return err },
-		"session":     func(ctx context.Context) error { return c.Conn().Incr(ctx, "k").Err() },
-		"watch":       func(ctx context.Context) error { return c.Watch(ctx, func(*redis.Tx) error { return nil }, "k") },
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		err := send(ctx)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") || redis.DeliveryOf(err) != redis.NotSent {
-			t.Errorf("%s: got %v", name, err)
+	onStage(t, func(s *stage) {
+		a := s.actor(oldAddr)
+		s.opt.MaxRetries = 3
+		c := s.client()
+		s.echo(c)
+		a.leave()
+		s.net.Refuse(oldAddr, true)
+		synctest.Wait()
+		for name, send := range map[string]func(ctx context.Context) error{
+			"command":     func(ctx context.Context) error { return c.Incr(ctx, "k").Err() },
+			"pipeline":    func(ctx context.Context) error { _, err := c.Pipelined(ctx, get); return err },
+			"transaction": func(ctx context.Context) error { _, err := c.TxPipelined(ctx, get); return err },
+			"session":     func(ctx context.Context) error { return c.Conn().Incr(ctx, "k").Err() },
+			"watch":       func(ctx context.Context) error { return c.Watch(ctx, func(*redis.Tx) error { return nil }, "k") },
+		} {
+			ctx, cancel := context.WithTimeout(s.Context(), 300*time.Millisecond)
+			err := send(ctx)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") || redis.DeliveryOf(err) != redis.NotSent {
+				t.Errorf("%s: got %v", name, err)
+			}
 		}
-	}
+	})
 }
 
 func TestEndedContextSendsNothing(t *testing.T) {

@@ -25,7 +25,7 @@ func soakTime(t *testing.T) time.Duration {
 	t.Helper()
 	s := os.Getenv("BATON_SOAK")
 	if s == "" {
-		return 5 * time.Second
+		return 10 * time.Second
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
@@ -55,11 +55,17 @@ func soakSeed(t *testing.T) uint64 {
 }
 
 // soakSim has the shortest windows that the wire can tell, in real time: clients act
-// by the clock where no target is named.
-func soakSim(t *testing.T) *maintsim.Sim {
-	return maintsim.Start(t, maintsim.Config{
+// by the clock where no target is named. Without BATON_SOAK, which is for a machine with
+// nothing else to do, windows and the client's timeout are four times as long.
+func soakSim(t *testing.T) (sim *maintsim.Sim, readTimeout time.Duration) {
+	cfg := maintsim.Config{
 		Proxies: 3, Grace: time.Second, Lead: time.Second, Stall: 600 * time.Millisecond, Outage: 100 * time.Millisecond,
-	})
+	}
+	readTimeout = 300 * time.Millisecond
+	if os.Getenv("BATON_SOAK") == "" {
+		cfg.Grace, cfg.Stall, readTimeout = 4*cfg.Grace, 4*cfg.Stall, 4*readTimeout
+	}
+	return maintsim.Start(t, cfg), readTimeout
 }
 
 // logChaos shows what was done to the client.
@@ -75,9 +81,10 @@ func logChaos(t *testing.T, sim *maintsim.Sim) {
 // Announced maintenance of every kind, at random, is not noticed. One at a time: where
 // a server stalls replies until it closes the connection, no client can get them.
 func TestSoakAnnounced(t *testing.T) {
+	t.Parallel()
 	seed, d := soakSeed(t), soakTime(t)
-	sim := soakSim(t)
-	c := newClient(t, &redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: 300 * time.Millisecond, Logger: testLogger(t)})
+	sim, readTimeout := soakSim(t)
+	c := newClient(t, &redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: readTimeout, Logger: testLogger(t)})
 	l := startLoad(t, c, 32)
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -95,9 +102,10 @@ func TestSoakAnnounced(t *testing.T) {
 // Whatever happens, nothing is executed twice, every reply is its own command's, and
 // registers are linearizable.
 func TestSoakChaos(t *testing.T) {
+	t.Parallel()
 	seed, d := soakSeed(t), soakTime(t)
-	sim := soakSim(t)
-	opt := redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: 300 * time.Millisecond, PoolTimeout: 2 * time.Second, DialTimeout: time.Second}
+	sim, readTimeout := soakSim(t)
+	opt := redis.Options{Addr: sim.Name(), Resolver: sim, ReadTimeout: readTimeout, PoolTimeout: 2 * time.Second, DialTimeout: time.Second}
 	c := newClient(t, &opt)
 	opt.MaxRetries = -1 // a SET sent twice is no single event
 	h := &history{t: t, c: newClient(t, &opt), seed: seed, stop: make(chan struct{})}
@@ -249,12 +257,12 @@ func TestHistoryCheckFindsAStaleRead(t *testing.T) {
 
 // A thousand handoffs in a row leave nothing behind.
 func TestManyHandoffsLeaveNothingBehind(t *testing.T) {
-	rounds := 30
+	rounds, cfg, how := 30, maintsim.Config{Proxies: 32, Grace: 20 * time.Second}, []maintsim.Option{maintsim.WithEarlyLeave()}
 	if os.Getenv("BATON_SOAK") != "" {
-		rounds = 1000
+		rounds, cfg, how = 1000, maintsim.Config{Proxies: 3, Grace: 3 * time.Second, TimeUnit: 100 * time.Millisecond}, nil
 	}
-	sim := maintsim.Start(t, maintsim.Config{Proxies: 3, Grace: 3 * time.Second, TimeUnit: 100 * time.Millisecond})
-	c := newClient(t, &redis.Options{Addr: sim.Addr(), ReadTimeout: time.Second})
+	sim := maintsim.Start(t, cfg)
+	c := newClient(t, &redis.Options{Addr: sim.Addr(), ReadTimeout: 10 * time.Second})
 	l := startLoad(t, c, 64)
 	type state struct {
 		goroutines int
@@ -267,8 +275,9 @@ func TestManyHandoffsLeaveNothingBehind(t *testing.T) {
 		return state{goroutines: runtime.NumGoroutine(), heap: m.HeapAlloc}
 	}
 	var first state
+	await(t, "commands run", func() bool { return l.ops.Load() > 0 })
 	for i := range rounds {
-		if err := sim.Rebind(t.Context()); err != nil {
+		if err := sim.Rebind(t.Context(), how...); err != nil {
 			t.Fatal(err)
 		}
 		if i == rounds/10 {

@@ -82,6 +82,7 @@ type options struct {
 	seq      int64 // -1: the next
 	retarget int   // -1: no second target
 	retellAt float64
+	early    bool // the old proxy leaves when it is empty
 	repeat   bool
 	twice    bool
 
@@ -236,6 +237,11 @@ func WithSeq(seq int64) Option { return func(o *options) { o.seq = max(seq, 0) }
 func WithSecondTarget(i int, fraction float64) Option {
 	return func(o *options) { o.retarget, o.retellAt = i, min(max(fraction, 0), 1) }
 }
+
+// WithEarlyLeave makes the old proxy of a [Sim.Rebind] with a target leave as soon as it has
+// no connection any more, at its deadline at the latest. So a test can have a window that
+// is long enough for the busiest machine and need not wait for its end.
+func WithEarlyLeave() Option { return func(o *options) { o.early = true } }
 
 // WithRepeatOnTarget sends MOVING to the connections that opt in at the target
 // while the old proxy serves, too. A client that takes that for news moves from

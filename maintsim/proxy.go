@@ -35,6 +35,7 @@ type proxy struct {
 	outages  int          // cuts that keep it from accepting at present
 	accepted uint64
 	sessions map[*session]struct{}
+	vacant   chan struct{} // closed, and nil again, when the last session ends; nil: nobody waits
 }
 
 func newProxy(index int, host string, port int) *proxy {
@@ -227,6 +228,10 @@ func (s *Sim) remove(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(c.proxy.sessions, c)
+	if p := c.proxy; len(p.sessions) == 0 && p.vacant != nil {
+		close(p.vacant)
+		p.vacant = nil
+	}
 }
 
 // takeListenersLocked makes the proxies match accepts refuse once the listeners

@@ -55,6 +55,10 @@ func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
 		}})
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
+	var vacant <-chan struct{} // nil: never
+	if o.early && o.retarget < 0 {
+		vacant = s.vacancy(m.old)
+	}
 	var failed error
 	closed := false
 	for i, st := range steps {
@@ -62,7 +66,7 @@ func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
 			s.later(time.Until(st.at), func() { _ = st.do() })
 			continue
 		}
-		if err := s.wait(ctx, time.Until(st.at)); err != nil {
+		if err := s.waitUnless(ctx, time.Until(st.at), vacant); err != nil {
 			s.callOff(m)
 			return err
 		}
@@ -71,6 +75,22 @@ func (s *Sim) Rebind(ctx context.Context, opts ...Option) error {
 		closed = steps[i].at.Equal(leave.at)
 	}
 	return failed
+}
+
+// vacancy is closed when p has no session left.
+func (s *Sim) vacancy(p *proxy) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	vacant := p.vacant
+	if vacant == nil {
+		vacant = make(chan struct{})
+		if len(p.sessions) == 0 {
+			close(vacant)
+		} else {
+			p.vacant = vacant
+		}
+	}
+	return vacant
 }
 
 // A step is something to be done at a time.

@@ -9,6 +9,11 @@ import (
 
 // wait lets d pass. It returns early with the context's cause or ErrClosed.
 func (s *Sim) wait(ctx context.Context, d time.Duration) error {
+	return s.waitUnless(ctx, d, nil)
+}
+
+// waitUnless is wait until enough is closed.
+func (s *Sim) waitUnless(ctx context.Context, d time.Duration, enough <-chan struct{}) error {
 	if d <= 0 {
 		return s.interrupted(ctx)
 	}
@@ -16,6 +21,8 @@ func (s *Sim) wait(ctx context.Context, d time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return nil
+	case <-enough:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
