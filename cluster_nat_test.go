@@ -114,6 +114,7 @@ func startNAT(
 		}
 		return a
 	}
+	cfg.NodeTimeout = steady(cfg.Replicas).NodeTimeout
 	n.cl = realserver.StartCluster(t, server, cfg)
 	n.c = redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{seed}, Dialer: n.dial, DialerRetries: 1, Logger: testLogger(t)})
 	t.Cleanup(func() { _ = n.c.Close() })
@@ -124,7 +125,7 @@ func startNAT(
 // fails over.
 func (n *natTester) drill(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	ps := n.c.SSubscribe(ctx, "ch")
 	defer ps.Close()

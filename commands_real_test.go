@@ -42,7 +42,6 @@ func (tc commandCase) knows(info map[string]string) bool {
 // TestCommandsOnServers calls every method on real servers, alone and in a pipeline,
 // with both protocols.
 func TestCommandsOnServers(t *testing.T) {
-	t.Parallel()
 	for _, name := range realserver.All() {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != realserver.Redis8 {
@@ -111,7 +110,7 @@ func callOnServer(t *testing.T, c *Client, tc commandCase) {
 		}
 		run(tc.setup)
 	}
-	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+	ctx, cancel := context.WithTimeout(bg, time.Minute)
 	defer cancel()
 	with := func(do func(context.Context, Cmder) error) commander {
 		within := func(_ context.Context, cmd Cmder) error { return do(ctx, cmd) }

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
 	if !isSet {
-		_ = flag.Set("test.parallel", "6")
+		_ = flag.Set("test.parallel", "5")
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"strconv"
@@ -17,7 +18,17 @@ import (
 	"github.com/baton-go/redis/maintsim"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets eight tests run beside each other, unless -parallel says how many: most of
+// their time they wait.
+func TestMain(m *testing.M) {
+	isSet := false
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
+	if !isSet {
+		_ = flag.Set("test.parallel", "8")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait for something that is to happen.
 const patience = 10 * time.Second

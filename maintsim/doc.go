@@ -73,7 +73,8 @@
 //     [WithAnnounced] with any target, and [Malformed] has frames that are none.
 //     [Sim.Push] sends any frame.
 //   - Time: [WithLinger] keeps an old proxy going beyond its deadline, so that
-//     late-comers are told that zero or a negative time is left. [Sim.Retain] keeps
+//     late-comers are told that zero or a negative time is left; [WithEarlyLeave] ends
+//     the wait for its deadline when it has no connection left. [Sim.Retain] keeps
 //     a completion of long ago for connections to come.
 //   - Number: [WithSeq] repeats one, [Sim.SetSeq] and [Config.FirstSeq] begin anew,
 //     and [WithSecondTarget] announces one move with two targets.

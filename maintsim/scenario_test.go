@@ -86,6 +86,34 @@ func TestNullRebindTakesOverTheAddress(t *testing.T) {
 	}
 }
 
+// An old proxy that is empty leaves at once if it may, and the name has changed by then.
+func TestRebindLeavesEarly(t *testing.T) {
+	var w watcher
+	cfg := quick()
+	cfg.Grace, cfg.TimeUnit, cfg.OnEvent = time.Hour, time.Second, w.on
+	sim := maintsim.Start(t, cfg)
+	old := sim.Addr()
+	first, second := optIn(t, old, "external-ip"), optIn(t, old, "external-ip")
+	wait := background(t, func() error { return sim.Rebind(t.Context(), maintsim.WithEarlyLeave()) })
+	first.frame()
+	second.frame()
+	_ = first.nc.Close()
+	second.quiet(20 * time.Millisecond)
+	if got := second.do("PING"); got != "+PONG\r\n" {
+		t.Errorf("PING where one connection is left: got %q", got)
+	}
+	_ = second.nc.Close()
+	wait()
+	w.await(t, maintsim.EventResolved)
+	if nc, err := net.Dial("tcp", old); err == nil {
+		_ = nc.Close()
+		t.Error("the old proxy still accepts")
+	}
+	if sim.Addr() == old {
+		t.Errorf("the endpoint is still at %s", old)
+	}
+}
+
 func TestNullRebindByName(t *testing.T) {
 	var w watcher
 	cfg := quick()

@@ -41,6 +41,7 @@ func runOptions() map[string]runOption {
 		"by-name":       flag(maintsim.WithNullByName),
 		"busiest":       flag(maintsim.WithBusiest),
 		"atomic":        flag(maintsim.WithAtomic),
+		"early":         flag(maintsim.WithEarlyLeave),
 		"unannounced":   flag(maintsim.WithUnannounced),
 		"removal":       flag(maintsim.WithRemoval),
 		"announced":     func(v string) (maintsim.Option, error) { return maintsim.WithAnnounced(v), nil },

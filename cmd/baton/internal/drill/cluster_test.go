@@ -149,6 +149,7 @@ func TestDrillWithRealClusters(t *testing.T) {
 	}
 	for _, name := range servers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			program := realserver.Require(t, name)
 			for _, s := range []Scenario{SlotMigrate, ClusterFailover} {
 				c := brief(s)

@@ -2,6 +2,7 @@ package drill
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,17 @@ import (
 	"github.com/baton-go/redis/maintnotifications"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets four drills run beside each other, unless -parallel says how many: most of
+// their time they wait.
+func TestMain(m *testing.M) {
+	isSet := false
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
+	if !isSet {
+		_ = flag.Set("test.parallel", "4")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestValidateFindsEveryProblem(t *testing.T) {
 	tests := []struct {
