@@ -40,6 +40,7 @@ type core struct {
 	creds     *liveCredentials                                // nil: no StreamingCredentialsProvider; set before first use
 	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
 	isNode    atomic.Bool                                     // it is the client of a cluster\'s node
+	autos     autoPipes
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -218,7 +219,7 @@ func (c *Client) WithTimeout(timeout time.Duration) *Client {
 func (c *Client) Process(ctx context.Context, cmd Cmder) error {
 	err := c.hooks.chain.Load().process(ctx, cmd)
 	cmd.SetErr(err) // a hook may have changed it
-	return cmd.Err()
+	return cmd.base().err
 }
 
 // Do sends a command given by its arguments, the name first.
@@ -229,9 +230,10 @@ func (c *Client) Do(ctx context.Context, args ...any) *Cmd {
 }
 
 // Close ends all connections and waits until every goroutine of the client has
-// ended. Commands in flight fail with ErrClosed as their cause. A second Close
-// returns ErrClosed.
+// ended. Commands in flight fail with ErrClosed as their cause, but for those of
+// AutoPipeliners, which are closed before. A second Close returns ErrClosed.
 func (c *Client) Close() error {
+	c.autos.close()
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()

@@ -108,6 +108,16 @@ func (c *Client) resume(ctx context.Context, _ leanWay, cmd Cmder, err error) er
 	return c.goOn(ctx, cmd, time.Time{}, err)
 }
 
+func (c *Ring) keySlot(string) uint16 { return 0 }
+
+// quick gives no way: a ring's shard is found when a command is processed.
+func (c *Ring) quick(string) leanWay { return leanWay{} }
+
+// resume is not called, as there is no quick way.
+func (c *Ring) resume(ctx context.Context, _ leanWay, cmd Cmder, _ error) error {
+	return c.process(ctx, cmd)
+}
+
 func (c *ClusterClient) keySlot(key string) uint16 { return cluster.SlotString(key) + 1 }
 
 func (c *ClusterClient) quick(key string) leanWay {
@@ -187,7 +197,7 @@ func askString(ctx context.Context, c leanSender, name leanName, key string, out
 		cmd := roomy[StringCmd]()
 		cmd.key(leanNames[name], key)
 		_ = c.Process(ctx, cmd)
-		*out = cmd.result
+		out.follow(&cmd.result)
 		return
 	}
 	way := c.quick(key)
@@ -232,7 +242,7 @@ func askInt(ctx context.Context, c leanSender, name leanName, key string, out *r
 		cmd := roomy[IntCmd]()
 		cmd.key(leanNames[name], key)
 		_ = c.Process(ctx, cmd)
-		*out = cmd.result
+		out.follow(&cmd.result)
 		return
 	}
 	way := c.quick(key)
@@ -274,7 +284,7 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 		cmd := new(StatusCmd)
 		cmd.encodeSet(key, value, d)
 		_ = c.Process(ctx, cmd)
-		*out = cmd.result
+		out.follow(&cmd.result)
 		return
 	}
 	out.encodeSet(key, value, d)

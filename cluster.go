@@ -51,6 +51,7 @@ type clusterCore struct {
 	resting     atomic.Int32                 // commands that wait for the cluster to be ready
 	probes      atomic.Bool                  // delays of nodes are being measured
 	probeSoon   chan struct{}                // one slot: they are to be measured anew
+	autos       autoPipes
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -165,6 +166,7 @@ func (c *ClusterClient) Do(ctx context.Context, args ...any) *Cmd {
 // Close ends all connections and waits until every goroutine of the client has ended. A
 // second Close returns ErrClosed.
 func (c *ClusterClient) Close() error {
+	c.autos.close()
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()

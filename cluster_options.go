@@ -128,6 +128,7 @@ type ClusterOptions struct {
 	FailingTimeoutSeconds     int
 	MaintNotificationsConfig  *maintnotifications.Config
 	MaintNotificationsMetrics *maintnotifications.Metrics
+	AutoPipelineOptions       *AutoPipelineOptions
 
 	// ClusterStateReloadInterval is how often the topology is asked for although
 	// nothing calls for it, varied by a tenth. Default 1 min; -1 never.

@@ -70,6 +70,7 @@ type baseCmd struct {
 	// the command says so: 0 none, negative for ever.
 	wait time.Duration
 	lean string // the key of a command that is not encoded
+	due  *due   // the outcome is still to come; nil: it is here. See autopipeline_async.go
 }
 
 // laneKind says what a command needs.
@@ -247,7 +248,12 @@ func (c *baseCmd) Args() []any {
 func (c *baseCmd) SetErr(err error) { c.err = err }
 
 // Err is the command's error.
-func (c *baseCmd) Err() error { return c.err }
+func (c *baseCmd) Err() error {
+	if c.due != nil {
+		return c.due.errOf(c)
+	}
+	return c.err
+}
 
 // SetFirstKeyPos says which argument is the first key; 0: none.
 func (c *baseCmd) SetFirstKeyPos(pos int8) { c.keyPos = pos }
@@ -353,7 +359,10 @@ func NewStatusCmd(_ context.Context, args ...any) *StatusCmd {
 }
 
 // Bytes is the reply as bytes.
-func (c *StatusCmd) Bytes() ([]byte, error) { return []byte(c.val), c.err }
+func (c *StatusCmd) Bytes() ([]byte, error) {
+	r := c.settled()
+	return []byte(r.val), r.err
+}
 
 func (c *StatusCmd) readReply(r *resp.Reader) error {
 	b, err := r.Bytes()
@@ -378,7 +387,10 @@ func NewStringCmd(_ context.Context, args ...any) *StringCmd {
 }
 
 // Bytes is the reply as bytes.
-func (c *StringCmd) Bytes() ([]byte, error) { return []byte(c.val), c.err }
+func (c *StringCmd) Bytes() ([]byte, error) {
+	r := c.settled()
+	return []byte(r.val), r.err
+}
 
 // Bool is the reply as a bool: 1, t, true or 0, f, false.
 func (c *StringCmd) Bool() (bool, error) { return parseReply(c, strconv.ParseBool) }
@@ -417,10 +429,11 @@ func (c *StringCmd) Time() (time.Time, error) {
 
 // Scan stores the reply in what dst points to.
 func (c *StringCmd) Scan(dst any) error {
-	if c.err != nil {
-		return c.err
+	r := c.settled()
+	if r.err != nil {
+		return r.err
 	}
-	return scanInto([]byte(c.val), dst)
+	return scanInto([]byte(r.val), dst)
 }
 
 func (c *StringCmd) readReply(r *resp.Reader) (err error) {
@@ -430,11 +443,12 @@ func (c *StringCmd) readReply(r *resp.Reader) (err error) {
 
 // parseReply is a string reply made something else.
 func parseReply[T any](c *StringCmd, parse func(string) (T, error)) (T, error) {
-	if c.err != nil {
+	r := c.settled()
+	if r.err != nil {
 		var zero T
-		return zero, c.err
+		return zero, r.err
 	}
-	return parse(c.val)
+	return parse(r.val)
 }
 
 //------------------------------------------------------------------------------
@@ -450,7 +464,10 @@ func NewIntCmd(_ context.Context, args ...any) *IntCmd {
 }
 
 // Uint64 is the reply as a uint64.
-func (c *IntCmd) Uint64() (uint64, error) { return uint64(c.val), c.err }
+func (c *IntCmd) Uint64() (uint64, error) {
+	r := c.settled()
+	return uint64(r.val), r.err
+}
 
 func (c *IntCmd) readReply(r *resp.Reader) (err error) {
 	if c.oneIsList {

@@ -4,9 +4,9 @@ package redis
 // decides how often the garbage collector runs, so the most frequent commands have less
 // or more of it than the others. What does not fit gets memory of its own.
 const (
-	snugWire  = 48  // a name and a short key
-	roomyWire = 96  // most commands
-	wideWire  = 128 // SET with a short key and 64 bytes
+	snugWire  = 40  // a name and a short key
+	roomyWire = 88  // most commands
+	wideWire  = 120 // SET with a short key and 64 bytes
 )
 
 // roomable is a command that room is given to.

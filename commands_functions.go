@@ -163,13 +163,14 @@ func NewFunctionListCmd(_ context.Context, args ...any) *FunctionListCmd {
 
 // First is the first library; the error is Nil where there is none.
 func (c *FunctionListCmd) First() (*Library, error) {
+	r := c.settled()
 	switch {
-	case c.err != nil:
-		return nil, c.err
-	case len(c.val) == 0:
+	case r.err != nil:
+		return nil, r.err
+	case len(r.val) == 0:
 		return nil, Nil
 	}
-	return &c.val[0], nil
+	return &r.val[0], nil
 }
 
 func (c *FunctionListCmd) readReply(r *resp.Reader) (err error) {

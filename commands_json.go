@@ -501,14 +501,15 @@ type JSONCmd struct{ result[string] }
 // Expanded is the reply decoded by encoding/json: nil, bool, float64, string, []any or
 // map[string]any.
 func (c *JSONCmd) Expanded() (any, error) {
-	if c.err != nil {
-		return nil, c.err
+	r := c.settled()
+	if r.err != nil {
+		return nil, r.err
 	}
-	if c.val == "" {
+	if r.val == "" {
 		return nil, nil
 	}
 	var v any
-	if err := json.Unmarshal([]byte(c.val), &v); err != nil {
+	if err := json.Unmarshal([]byte(r.val), &v); err != nil {
 		return nil, fmt.Errorf("redis: %s: the reply is no JSON: %w", c.Name(), err)
 	}
 	return v, nil

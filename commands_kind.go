@@ -113,6 +113,7 @@ func (c *baseCmd) NoRetry() bool { return c.once }
 func (c *baseCmd) Clone() Cmder {
 	d := &Cmd{}
 	d.baseCmd = *c
+	d.err, d.due = c.Err(), nil
 	d.detach()
 	return d
 }
@@ -131,7 +132,8 @@ type cloneable[C any] interface {
 // it, so that both may be processed.
 func clone[C any, P cloneable[C]](c P) P {
 	d := P(new(C))
-	*d = *c
+	*d = *settled(c)
+	d.base().due = nil
 	d.base().detach()
 	d.detachReply()
 	return d
@@ -267,16 +269,34 @@ func ExtractCommandValue(cmd any) (any, error) {
 	return c.extract(), c.Err()
 }
 
-func (c *result[T]) extract() any        { return c.val }
-func (c *KeyValuesCmd) extract() any     { return CmdTypeKeyValuesValue{c.from, c.val} }
-func (c *ZSliceWithKeyCmd) extract() any { return CmdTypeZSliceWithKeyValue{c.from, c.val} }
-func (c *ScanCmd) extract() any          { return CmdTypeScanValue{c.page, c.cursor} }
-func (c *XAutoClaimCmd) extract() any    { return CmdTypeXAutoClaimValue{c.reply.val, c.reply.start} }
+func (c *result[T]) extract() any { return c.Val() }
+
+func (c *KeyValuesCmd) extract() any {
+	key, values := c.Val()
+	return CmdTypeKeyValuesValue{key, values}
+}
+
+func (c *ZSliceWithKeyCmd) extract() any {
+	key, list := c.Val()
+	return CmdTypeZSliceWithKeyValue{key, list}
+}
+
+func (c *ScanCmd) extract() any {
+	page, cursor := c.Val()
+	return CmdTypeScanValue{page, cursor}
+}
+
+func (c *XAutoClaimCmd) extract() any {
+	messages, start := c.Val()
+	return CmdTypeXAutoClaimValue{messages, start}
+}
 
 func (c *XAutoClaimJustIDCmd) extract() any {
-	return CmdTypeXAutoClaimJustIDValue{c.reply.val, c.reply.start}
+	ids, start := c.Val()
+	return CmdTypeXAutoClaimJustIDValue{ids, start}
 }
 
 func (c *XAutoClaimWithDeletedCmd) extract() any {
-	return CmdTypeXAutoClaimWithDeletedValue{c.reply.val, c.reply.start, c.reply.deleted}
+	messages, start, deleted := c.Val()
+	return CmdTypeXAutoClaimWithDeletedValue{messages, start, deleted}
 }

@@ -55,13 +55,16 @@ func NewRawCmd(_ context.Context, args ...any) *RawCmd {
 }
 
 // Bytes is the reply and the error.
-func (c *RawCmd) Bytes() ([]byte, error) { return c.val, c.err }
+func (c *RawCmd) Bytes() ([]byte, error) { return c.Result() }
 
 // SetErr sets the command's error.
 func (c *RawCmd) SetErr(err error) { c.err = c.reply.outcome(err) }
 
 // String shows the command and its reply or error.
-func (c *RawCmd) String() string { return c.show(string(c.val)) }
+func (c *RawCmd) String() string {
+	r := c.settled()
+	return r.show(string(r.val))
+}
 
 func (c *RawCmd) readReply(r *resp.Reader) error {
 	err := c.reply.read(r)
@@ -122,7 +125,7 @@ func settleRaw(cmds []Cmder) (found bool) {
 	for _, cmd := range cmds {
 		switch cmd.(type) {
 		case *RawCmd, *RawWriteToCmd:
-			cmd.SetErr(cmd.Err())
+			cmd.SetErr(cmd.base().err)
 			found = true
 		}
 	}

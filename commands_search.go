@@ -120,6 +120,20 @@ type keptReply[T any] struct {
 	frame []byte
 }
 
+// framed is settled for the reply as it came.
+func (c *keptReply[T]) framed() *keptReply[T] {
+	if c.due == nil {
+		return c
+	}
+	src, err := c.due.wait()
+	if s, ok := src.(interface{ kept() *keptReply[T] }); ok && err == nil {
+		return s.kept()
+	}
+	return &keptReply[T]{}
+}
+
+func (c *keptReply[T]) kept() *keptReply[T] { return c }
+
 // keep keeps the next value of r, which is a copy of the reader.
 func (c *keptReply[T]) keep(r resp.Reader) {
 	c.frame = nil
@@ -135,10 +149,11 @@ func (c *keptReply[T]) keep(r resp.Reader) {
 // RawVal is the reply as it came, in the types that Cmd gives; nil if there is none. Its
 // form depends on the protocol and on the server.
 func (c *keptReply[T]) RawVal() any {
-	if c.frame == nil {
+	frame := c.framed().frame
+	if frame == nil {
 		return nil
 	}
-	r := resp.NewReader(c.frame)
+	r := resp.NewReader(frame)
 	v, err := r.Any()
 	if err != nil {
 		return nil
@@ -147,7 +162,7 @@ func (c *keptReply[T]) RawVal() any {
 }
 
 // RawResult is RawVal and the error.
-func (c *keptReply[T]) RawResult() (any, error) { return c.RawVal(), c.err }
+func (c *keptReply[T]) RawResult() (any, error) { return c.RawVal(), c.Err() }
 
 //------------------------------------------------------------------------------
 

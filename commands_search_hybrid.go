@@ -322,10 +322,13 @@ type FTHybridCmd struct {
 }
 
 // CursorVal is the cursors, nil if none were asked for.
-func (c *FTHybridCmd) CursorVal() *FTHybridCursorResult { return c.cursors }
+func (c *FTHybridCmd) CursorVal() *FTHybridCursorResult { return settled(c).cursors }
 
 // CursorResult is CursorVal and the error.
-func (c *FTHybridCmd) CursorResult() (*FTHybridCursorResult, error) { return c.cursors, c.err }
+func (c *FTHybridCmd) CursorResult() (*FTHybridCursorResult, error) {
+	c = settled(c)
+	return c.cursors, c.err
+}
 
 func (c *FTHybridCmd) readReply(r *resp.Reader) error {
 	c.keep(*r)

@@ -37,7 +37,7 @@ func NewAggregateCmd(_ context.Context, args ...any) *AggregateCmd {
 
 // CursorID is the cursor with which FTCursorRead gives more rows; 0: these are all, or
 // no cursor was asked for.
-func (c *AggregateCmd) CursorID() int { return int(c.cursor) }
+func (c *AggregateCmd) CursorID() int { return int(settled(c).cursor) }
 
 func (c *AggregateCmd) readReply(r *resp.Reader) (err error) {
 	c.keep(*r)

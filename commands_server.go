@@ -97,7 +97,7 @@ func NewInfoCmd(_ context.Context, args ...any) *InfoCmd {
 }
 
 // Item is a value of a section, empty where there is none.
-func (c *InfoCmd) Item(section, key string) string { return c.val[section][key] }
+func (c *InfoCmd) Item(section, key string) string { return c.settled().val[section][key] }
 
 func (c *InfoCmd) readReply(r *resp.Reader) error {
 	c.val = nil

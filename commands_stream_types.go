@@ -274,15 +274,22 @@ func NewXAutoClaimCmd(_ context.Context, args ...any) *XAutoClaimCmd {
 func (c *XAutoClaimCmd) SetVal(val []XMessage, start string) { c.reply.val, c.reply.start = val, start }
 
 // Val is the messages and the ID to start at next.
-func (c *XAutoClaimCmd) Val() (messages []XMessage, start string) { return c.reply.val, c.reply.start }
+func (c *XAutoClaimCmd) Val() (messages []XMessage, start string) {
+	c = settled(c)
+	return c.reply.val, c.reply.start
+}
 
 // Result is the messages, the ID to start at next, and the error.
 func (c *XAutoClaimCmd) Result() (messages []XMessage, start string, err error) {
+	c = settled(c)
 	return c.reply.val, c.reply.start, c.err
 }
 
 // String shows the command and its reply or error.
-func (c *XAutoClaimCmd) String() string { return c.show(c.reply.val) }
+func (c *XAutoClaimCmd) String() string {
+	c = settled(c)
+	return c.show(c.reply.val)
+}
 
 func (c *XAutoClaimCmd) readReply(r *resp.Reader) error { return c.reply.read(r, readXMessages) }
 
@@ -306,16 +313,21 @@ func (c *XAutoClaimWithDeletedCmd) SetVal(val []XMessage, start string, deleted 
 
 // Val is the messages, the ID to start at next, and the IDs of deleted messages.
 func (c *XAutoClaimWithDeletedCmd) Val() (messages []XMessage, start string, deleted []string) {
+	c = settled(c)
 	return c.reply.val, c.reply.start, c.reply.deleted
 }
 
 // Result is Val and the error.
 func (c *XAutoClaimWithDeletedCmd) Result() (messages []XMessage, start string, deleted []string, err error) {
+	c = settled(c)
 	return c.reply.val, c.reply.start, c.reply.deleted, c.err
 }
 
 // String shows the command and its reply or error.
-func (c *XAutoClaimWithDeletedCmd) String() string { return c.show(c.reply.val) }
+func (c *XAutoClaimWithDeletedCmd) String() string {
+	c = settled(c)
+	return c.show(c.reply.val)
+}
 
 func (c *XAutoClaimWithDeletedCmd) readReply(r *resp.Reader) error {
 	return c.reply.read(r, readXMessages)
@@ -340,15 +352,22 @@ func (c *XAutoClaimJustIDCmd) SetVal(val []string, start string) {
 }
 
 // Val is the IDs of the messages and the ID to start at next.
-func (c *XAutoClaimJustIDCmd) Val() (ids []string, start string) { return c.reply.val, c.reply.start }
+func (c *XAutoClaimJustIDCmd) Val() (ids []string, start string) {
+	c = settled(c)
+	return c.reply.val, c.reply.start
+}
 
 // Result is the IDs of the messages, the ID to start at next, and the error.
 func (c *XAutoClaimJustIDCmd) Result() (ids []string, start string, err error) {
+	c = settled(c)
 	return c.reply.val, c.reply.start, c.err
 }
 
 // String shows the command and its reply or error.
-func (c *XAutoClaimJustIDCmd) String() string { return c.show(c.reply.val) }
+func (c *XAutoClaimJustIDCmd) String() string {
+	c = settled(c)
+	return c.show(c.reply.val)
+}
 
 func (c *XAutoClaimJustIDCmd) readReply(r *resp.Reader) error {
 	return c.reply.read(r, func(r *resp.Reader) ([]string, error) { return readSlice(r, readString) })

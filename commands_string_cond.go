@@ -377,7 +377,10 @@ func NewZeroCopyStringCmd(_ context.Context, buf []byte, args ...any) *ZeroCopyS
 }
 
 // Bytes is the part of the buffer that holds the value.
-func (c *ZeroCopyStringCmd) Bytes() []byte { return c.into[:min(max(c.val, 0), len(c.into))] }
+func (c *ZeroCopyStringCmd) Bytes() []byte {
+	r := c.settled()
+	return c.into[:min(max(r.val, 0), len(c.into))]
+}
 
 func (c *ZeroCopyStringCmd) readReply(r *resp.Reader) error {
 	c.val = 0

@@ -26,13 +26,19 @@ type result[T any] struct {
 func (c *result[T]) SetVal(val T) { c.val = val }
 
 // Val is the reply, the zero value where there is none.
-func (c *result[T]) Val() T { return c.val }
+func (c *result[T]) Val() T { return c.settled().val }
 
 // Result is the reply and the error.
-func (c *result[T]) Result() (T, error) { return c.val, c.err }
+func (c *result[T]) Result() (T, error) {
+	r := c.settled()
+	return r.val, r.err
+}
 
 // String shows the command and its reply or error.
-func (c *result[T]) String() string { return c.show(c.val) }
+func (c *result[T]) String() string {
+	r := c.settled()
+	return r.show(r.val)
+}
 
 // key starts a command whose first argument is a key; name is in lower case.
 func (c *baseCmd) key(name, key string) {
@@ -351,10 +357,11 @@ func NewStringSliceCmd(_ context.Context, args ...any) *StringSliceCmd {
 // ScanSlice stores the reply in the slice that container points to, each value
 // converted as by StringCmd.Scan.
 func (c *StringSliceCmd) ScanSlice(container any) error {
-	if c.err != nil {
-		return c.err
+	r := c.settled()
+	if r.err != nil {
+		return r.err
 	}
-	return scanSlice(c.val, container)
+	return scanSlice(r.val, container)
 }
 
 func (c *StringSliceCmd) readReply(r *resp.Reader) (err error) {

@@ -9,11 +9,12 @@ import (
 
 // as is the reply made a T, or the command's error.
 func as[T any](c *Cmd, convert func(any) (T, error)) (T, error) {
-	if c.err != nil {
+	r := c.settled()
+	if r.err != nil {
 		var zero T
-		return zero, c.err
+		return zero, r.err
 	}
-	return convert(c.val)
+	return convert(r.val)
 }
 
 // asSlice is the reply made a slice of T, or the command's error.

@@ -19,14 +19,15 @@ func NewMapStringStringCmd(_ context.Context, args ...any) *MapStringStringCmd {
 // Scan stores the values in the fields of the struct that dest points to; see
 // SliceCmd.Scan for the tags and types.
 func (c *MapStringStringCmd) Scan(dest any) error {
-	if c.err != nil {
-		return c.err
+	r := c.settled()
+	if r.err != nil {
+		return r.err
 	}
 	target, err := newScanTarget(dest)
 	if err != nil {
 		return err
 	}
-	for key, val := range c.val {
+	for key, val := range r.val {
 		if err := target.set(key, val); err != nil {
 			return err
 		}
@@ -156,13 +157,22 @@ func NewKeyValuesCmd(_ context.Context, args ...any) *KeyValuesCmd {
 func (c *KeyValuesCmd) SetVal(key string, val []string) { c.from, c.val = key, val }
 
 // Val is the key and the values.
-func (c *KeyValuesCmd) Val() (string, []string) { return c.from, c.val }
+func (c *KeyValuesCmd) Val() (string, []string) {
+	c = settled(c)
+	return c.from, c.val
+}
 
 // Result is the key, the values and the error.
-func (c *KeyValuesCmd) Result() (string, []string, error) { return c.from, c.val, c.err }
+func (c *KeyValuesCmd) Result() (string, []string, error) {
+	c = settled(c)
+	return c.from, c.val, c.err
+}
 
 // String shows the command and its reply or error.
-func (c *KeyValuesCmd) String() string { return c.show(c.val) }
+func (c *KeyValuesCmd) String() string {
+	c = settled(c)
+	return c.show(c.val)
+}
 
 func (c *KeyValuesCmd) readReply(r *resp.Reader) (err error) {
 	c.from, c.val = "", nil
@@ -296,13 +306,22 @@ func NewZSliceWithKeyCmd(_ context.Context, args ...any) *ZSliceWithKeyCmd {
 func (c *ZSliceWithKeyCmd) SetVal(key string, val []Z) { c.from, c.val = key, val }
 
 // Val is the key and the members.
-func (c *ZSliceWithKeyCmd) Val() (string, []Z) { return c.from, c.val }
+func (c *ZSliceWithKeyCmd) Val() (string, []Z) {
+	c = settled(c)
+	return c.from, c.val
+}
 
 // Result is the key, the members and the error.
-func (c *ZSliceWithKeyCmd) Result() (string, []Z, error) { return c.from, c.val, c.err }
+func (c *ZSliceWithKeyCmd) Result() (string, []Z, error) {
+	c = settled(c)
+	return c.from, c.val, c.err
+}
 
 // String shows the command and its reply or error.
-func (c *ZSliceWithKeyCmd) String() string { return c.show(c.val) }
+func (c *ZSliceWithKeyCmd) String() string {
+	c = settled(c)
+	return c.show(c.val)
+}
 
 func (c *ZSliceWithKeyCmd) readReply(r *resp.Reader) (err error) {
 	c.from, c.val = "", nil

@@ -29,13 +29,22 @@ func NewScanCmd(_ context.Context, process cmdable, args ...any) *ScanCmd {
 func (c *ScanCmd) SetVal(page []string, cursor uint64) { c.page, c.cursor = page, cursor }
 
 // Val is the page and the next cursor.
-func (c *ScanCmd) Val() (keys []string, cursor uint64) { return c.page, c.cursor }
+func (c *ScanCmd) Val() (keys []string, cursor uint64) {
+	c = settled(c)
+	return c.page, c.cursor
+}
 
 // Result is the page, the next cursor and the error.
-func (c *ScanCmd) Result() (keys []string, cursor uint64, err error) { return c.page, c.cursor, c.err }
+func (c *ScanCmd) Result() (keys []string, cursor uint64, err error) {
+	c = settled(c)
+	return c.page, c.cursor, c.err
+}
 
 // String shows the command and its reply or error.
-func (c *ScanCmd) String() string { return c.show(c.page) }
+func (c *ScanCmd) String() string {
+	c = settled(c)
+	return c.show(c.page)
+}
 
 func (c *ScanCmd) readReply(r *resp.Reader) (err error) {
 	c.page, c.cursor = nil, 0
@@ -113,7 +122,11 @@ func (it *ScanIterator) Err() error { return it.cmd.Err() }
 
 // Next goes to the next value and tells whether there is one.
 func (it *ScanIterator) Next(ctx context.Context) bool {
-	for it.cmd.err == nil {
+	for {
+		it.cmd = settled(it.cmd)
+		if it.cmd.err != nil {
+			return false
+		}
 		if it.pos < len(it.cmd.page) {
 			it.pos++
 			return true
@@ -124,7 +137,6 @@ func (it *ScanIterator) Next(ctx context.Context) bool {
 		it.cmd, it.pos = it.cmd.next(), 0
 		_ = it.cmd.process(ctx, it.cmd)
 	}
-	return false
 }
 
 // Val is the current value.

@@ -180,6 +180,10 @@ type Options struct {
 	// nothing is called. Its documentation names the OpenTelemetry instruments.
 	MaintNotificationsMetrics *maintnotifications.Metrics
 
+	// AutoPipelineOptions are those of AutoPipeline and AsyncAutoPipeline; nil: the
+	// defaults of each.
+	AutoPipelineOptions *AutoPipelineOptions
+
 	// Logger gets what happens to connections, at debug level, and what the user
 	// should know, at warn. Default: that of SetLogger, and without one nothing is
 	// logged.

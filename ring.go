@@ -40,6 +40,7 @@ type ringCore struct {
 
 	state atomic.Pointer[ringState]
 	beats atomic.Bool // the heartbeat has been started
+	autos autoPipes
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -195,6 +196,7 @@ func (c *ringCore) rebuild() {
 // Close ends all connections and waits until every goroutine of the ring has ended. A
 // second Close returns ErrClosed.
 func (c *Ring) Close() error {
+	c.autos.close()
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -379,7 +381,7 @@ func (c *ringCore) batch(ctx context.Context, cmds []Cmder, send func(*Client) P
 		rest = nil
 		for s, part := range parts {
 			for _, cmd := range part {
-				if c.isGone(s, cmd.Err()) {
+				if c.isGone(s, cmd.base().err) {
 					cmd.base().err = nil
 					rest = append(rest, cmd)
 				}

@@ -307,8 +307,9 @@ func scanField(v reflect.Value, s string) error {
 // time.Duration, a Scanner, an encoding.TextUnmarshaler, or pointers to these. Null
 // values and names without a field are left out.
 func (c *SliceCmd) Scan(dest any) error {
-	if c.err != nil {
-		return c.err
+	r := c.settled()
+	if r.err != nil {
+		return r.err
 	}
 	target, err := newScanTarget(dest)
 	if err != nil {
@@ -319,10 +320,10 @@ func (c *SliceCmd) Scan(dest any) error {
 		before = 2 // and the key
 	}
 	args = args[min(before, len(args)):]
-	if len(args) != len(c.val) {
-		return fmt.Errorf("redis: Scan: %d names and %d values", len(args), len(c.val))
+	if len(args) != len(r.val) {
+		return fmt.Errorf("redis: Scan: %d names and %d values", len(args), len(r.val))
 	}
-	for i, v := range c.val {
+	for i, v := range r.val {
 		s, ok := v.(string)
 		if !ok {
 			continue

@@ -101,6 +101,7 @@ type FailoverOptions struct {
 	// sentinels tell goes through the same handoff.
 	MaintNotificationsConfig  *maintnotifications.Config
 	MaintNotificationsMetrics *maintnotifications.Metrics
+	AutoPipelineOptions       *AutoPipelineOptions
 
 	Logger *slog.Logger
 }
@@ -144,7 +145,7 @@ func (opt *FailoverOptions) clientOptions() *Options {
 		IdentitySuffix: opt.IdentitySuffix, UnstableResp3: opt.UnstableResp3,
 		PushNotificationProcessor: opt.PushNotificationProcessor, FailingTimeoutSeconds: opt.FailingTimeoutSeconds,
 		MaintNotificationsConfig: opt.MaintNotificationsConfig, MaintNotificationsMetrics: opt.MaintNotificationsMetrics,
-		Logger: opt.Logger,
+		AutoPipelineOptions: opt.AutoPipelineOptions, Logger: opt.Logger,
 	}
 }
 
@@ -210,7 +211,7 @@ func (opt *FailoverOptions) clusterOptions() *ClusterOptions {
 		IdentitySuffix: opt.IdentitySuffix, UnstableResp3: opt.UnstableResp3,
 		PushNotificationProcessor: opt.PushNotificationProcessor, FailingTimeoutSeconds: opt.FailingTimeoutSeconds,
 		MaintNotificationsConfig: opt.MaintNotificationsConfig, MaintNotificationsMetrics: opt.MaintNotificationsMetrics,
-		Logger: opt.Logger,
+		AutoPipelineOptions: opt.AutoPipelineOptions, Logger: opt.Logger,
 	}
 }
 

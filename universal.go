@@ -24,11 +24,16 @@ type UniversalClient interface {
 	SSubscribe(ctx context.Context, channels ...string) *PubSub
 	Close() error
 	PoolStats() *PoolStats
+	AutoPipeline() (*AutoPipeliner, error)
+	AutoPipelineWithOptions(opt *AutoPipelineOptions) (*AutoPipeliner, error)
+	AsyncAutoPipeline() (*AutoPipeliner, error)
+	AsyncAutoPipelineWithOptions(opt *AutoPipelineOptions) (*AutoPipeliner, error)
 }
 
 var (
 	_ UniversalClient = (*Client)(nil)
 	_ UniversalClient = (*ClusterClient)(nil)
+	_ UniversalClient = (*Ring)(nil)
 )
 
 // UniversalOptions configure a client of one server or of a cluster; see
@@ -108,6 +113,7 @@ type UniversalOptions struct {
 	IsClusterMode             bool
 	MaintNotificationsConfig  *maintnotifications.Config
 	MaintNotificationsMetrics *maintnotifications.Metrics
+	AutoPipelineOptions       *AutoPipelineOptions
 
 	Logger *slog.Logger
 }
@@ -160,7 +166,8 @@ func (o *UniversalOptions) Simple() *Options {
 		DisableIndentity: o.DisableIndentity, DisableIdentity: o.DisableIdentity, IdentitySuffix: o.IdentitySuffix,
 		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
-		MaintNotificationsMetrics: o.MaintNotificationsMetrics, Logger: o.Logger,
+		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
+		Logger: o.Logger,
 	}
 }
 
@@ -187,7 +194,8 @@ func (o *UniversalOptions) Failover() *FailoverOptions {
 		DisableIndentity: o.DisableIndentity, DisableIdentity: o.DisableIdentity, IdentitySuffix: o.IdentitySuffix,
 		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
-		MaintNotificationsMetrics: o.MaintNotificationsMetrics, Logger: o.Logger,
+		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
+		Logger: o.Logger,
 	}
 }
 
@@ -214,6 +222,7 @@ func (o *UniversalOptions) Cluster() *ClusterOptions {
 		DisableIndentity: o.DisableIndentity, DisableIdentity: o.DisableIdentity, IdentitySuffix: o.IdentitySuffix,
 		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
-		MaintNotificationsMetrics: o.MaintNotificationsMetrics, Logger: o.Logger,
+		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
+		Logger: o.Logger,
 	}
 }
