@@ -431,16 +431,15 @@ func (e *autoEngine) alone(cmd Cmder, d *due) {
 			ctx, cancel = context.WithCancelCause(d.ctx)
 			defer context.AfterFunc(e.run, func() { cancel(ErrClosed) })()
 			defer cancel(nil)
-		} else {
-			defer e.release(1)
 		}
-		if !d.take() {
-			close(d.done)
-			return
+		if d.take() {
+			copied := shallow(cmd)
+			_ = e.client.Process(ctx, copied)
+			d.proxy = copied
 		}
-		copied := shallow(cmd)
-		_ = e.client.Process(ctx, copied)
-		d.proxy = copied
+		if !blocks {
+			e.release(1)
+		}
 		close(d.done)
 	})
 	if blocks {
@@ -579,8 +578,8 @@ func (e *autoEngine) flush(b *autoBatch) {
 	if len(cmds) > 0 {
 		e.exec(batchContext(dues), cmds, dues)
 	}
+	e.release(total) // Close waits for this goroutine all the same
 	close(b.done)
-	e.release(total)
 }
 
 // unwanted tells why a command is not sent any more; nil: it is.

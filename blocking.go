@@ -111,18 +111,18 @@ const unhurried = time.Millisecond
 // server might have been asked to end its wait, or because it is a primary no more.
 func (c *core) sendLent(ctx context.Context, cmd Cmder, wire []byte, patience time.Duration, mayMove bool) (moved bool, err error) {
 	for {
-		lease, err := c.ep.Pool().Get(ctx)
+		lease, err := c.borrow(ctx)
 		if err != nil {
 			return false, err
 		}
 		if !mayMove {
 			err = sendWire(ctx, lease.Link, cmd, wire, patience)
-			c.ep.Pool().Put(lease, err == nil)
+			c.giveBack(lease, err == nil)
 			return false, err
 		}
 		blocked, isFine := c.ep.Block(lease.Link)
 		if !isFine { // it is being left: there is a better one
-			c.ep.Pool().Put(lease, true)
+			c.giveBack(lease, true)
 			continue
 		}
 		err = sendWire(ctx, lease.Link, cmd, wire, patience)
@@ -131,7 +131,7 @@ func (c *core) sendLent(ctx context.Context, cmd Cmder, wire []byte, patience ti
 		if isEnded {
 			c.ep.Demoted(lease.Link)
 		}
-		c.ep.Pool().Put(lease, err == nil && !isEnded) // the server closes what it has ended
+		c.giveBack(lease, err == nil && !isEnded) // the server closes what it has ended
 		if isEnded {
 			moved = true
 			if !sleep(ctx, shortestHold) {

@@ -46,6 +46,8 @@ type core struct {
 	closed bool
 	subs   map[*PubSub]struct{}
 	begun  uint32 // subscriptions that there have been
+	// registered is where the client's pools are registered; nil: nowhere.
+	registered *registeredPools
 }
 
 // NewClient makes a client. It connects to nothing and starts nothing until it is
@@ -80,7 +82,7 @@ func (c *core) open() {
 	if c.invalid = opt.validate(c.failover); c.invalid != nil {
 		return
 	}
-	c.manager = newMaintManager(opt)
+	c.manager = newMaintManager(opt, c.recordedMetrics())
 	cfg := endpoint.Config{
 		Network: opt.Network, Addr: opt.Addr, TLS: opt.TLSConfig != nil,
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -107,6 +109,8 @@ func (c *core) open() {
 			Timeout: opt.PoolTimeout, MaxIdleTime: opt.ConnMaxIdleTime, MaxLifetime: opt.ConnMaxLifetime,
 			Jitter: opt.ConnMaxLifetimeJitter, FIFO: opt.PoolFIFO,
 		},
+		OnUp:    c.recordUp,
+		OnDown:  c.recordDown,
 		Maint:   opt.MaintNotificationsConfig,
 		Manager: c.manager,
 		Logger:  opt.Logger,
@@ -129,12 +133,13 @@ func (c *core) open() {
 		c.creds = newLiveCredentials(p, func() error { return c.ep.Renew() }, opt.Logger)
 	}
 	c.ep = endpoint.New(cfg)
+	c.registerPools()
 }
 
 // newMaintManager makes what the client's endpoint reports to. The options have
 // been validated.
-func newMaintManager(opt *Options) *maintnotifications.Manager {
-	m, err := maintnotifications.NewManager(opt.MaintNotificationsConfig, opt.MaintNotificationsMetrics)
+func newMaintManager(opt *Options, metrics *maintnotifications.Metrics) *maintnotifications.Manager {
+	m, err := maintnotifications.NewManager(opt.MaintNotificationsConfig, metrics)
 	if err != nil {
 		panic("redis: options were validated, and yet: " + err.Error())
 	}
@@ -240,6 +245,8 @@ func (c *Client) Close() error {
 		return ErrClosed
 	}
 	c.closed = true
+	registered := c.registered
+	c.registered = nil
 	subs := make([]*PubSub, 0, len(c.subs))
 	for p := range c.subs {
 		subs = append(subs, p)
@@ -248,6 +255,7 @@ func (c *Client) Close() error {
 	for _, p := range subs {
 		_ = p.Close()
 	}
+	registered.end()
 	c.creds.end()
 	if c.ep != nil {
 		c.ep.Close()

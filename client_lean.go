@@ -97,7 +97,7 @@ type leanWay struct {
 func (c *Client) keySlot(string) uint16 { return 0 }
 
 func (c *Client) quick(string) leanWay {
-	if c.opt.Limiter != nil || c.ep == nil || c.isNode.Load() {
+	if c.opt.Limiter != nil || c.ep == nil || c.isNode.Load() || telemetry.Load() != nil {
 		return leanWay{}
 	}
 	l := c.ep.Lane()
@@ -105,7 +105,8 @@ func (c *Client) quick(string) leanWay {
 }
 
 func (c *Client) resume(ctx context.Context, _ leanWay, cmd Cmder, err error) error {
-	return c.goOn(ctx, cmd, time.Time{}, err)
+	var t tries
+	return c.goOn(ctx, cmd, &t, time.Time{}, err)
 }
 
 func (c *Ring) keySlot(string) uint16 { return 0 }
@@ -122,7 +123,7 @@ func (c *ClusterClient) keySlot(key string) uint16 { return cluster.SlotString(k
 
 func (c *ClusterClient) quick(key string) leanWay {
 	st := c.state.Load()
-	if st == nil || c.opt.ReadOnly {
+	if st == nil || c.opt.ReadOnly || telemetry.Load() != nil {
 		return leanWay{}
 	}
 	n := st.at(cluster.SlotString(key))
@@ -134,7 +135,9 @@ func (c *ClusterClient) quick(key string) leanWay {
 }
 
 func (c *ClusterClient) resume(ctx context.Context, way leanWay, cmd Cmder, err error) error {
-	return c.goOn(ctx, cmd, int(cmd.base().slot)-1, way.node, err, true)
+	var t clusterTries
+	_, err = c.goOn(ctx, cmd, int(cmd.base().slot)-1, &t, way.node, err, true)
+	return err
 }
 
 // settle gives a command what came of its first attempt, and the lane what it learns

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,19 +80,38 @@ func (c *ClusterClient) hooked() bool { return c.nodesHooked.Load() || c.hooks.h
 
 // processAs is process; isPlain is for commands that no hook may see.
 func (c *clusterCore) processAs(ctx context.Context, cmd Cmder, isPlain bool) error {
+	var t clusterTries
+	began := telemetryStart()
+	n, err := c.attempts(ctx, cmd, isPlain, &t)
+	if began != 0 {
+		n.core(c).recordCommand(ctx, began, cmd, t.count()+t.redirects, err)
+	}
+	return err
+}
+
+// core is that of the node's client; of one that stands for all if there is no node.
+func (n *clusterNode) core(c *clusterCore) *core {
+	if n == nil {
+		return &core{opt: c.base}
+	}
+	return n.client.core
+}
+
+// attempts sends a command until it has an outcome that counts, and tells which node was
+// asked last; nil: none.
+func (c *clusterCore) attempts(ctx context.Context, cmd Cmder, isPlain bool, t *clusterTries) (*clusterNode, error) {
 	b := cmd.base()
 	slot, err := c.admit(b)
 	if err != nil {
 		cmd.SetErr(err)
-		return err
+		return nil, err
 	}
 	b.wire() // an error from now on is none of the arguments, whatever becomes of the command
 	if slot == manySlots {
-		return c.fan(ctx, cmd)
+		return nil, c.fan(ctx, cmd)
 	}
-	var t clusterTries
-	n, err := c.attempt(ctx, cmd, slot, &t, isPlain)
-	return c.goOn(ctx, cmd, slot, n, err, isPlain)
+	n, err := c.attempt(ctx, cmd, slot, t, isPlain)
+	return c.goOn(ctx, cmd, slot, t, n, err, isPlain)
 }
 
 // attempt sends a command once, and tells to which node, if there was one.
@@ -103,20 +123,22 @@ func (c *clusterCore) attempt(ctx context.Context, cmd Cmder, slot int, t *clust
 	return n, err
 }
 
-// goOn sends a command until it has an outcome that counts, after a first attempt at n,
-// which ended with err; nil: the command has its answer.
-func (c *clusterCore) goOn(ctx context.Context, cmd Cmder, slot int, n *clusterNode, err error, isPlain bool) error {
+// goOn is attempts after the first of them, at n, which ended with err; nil: the command
+// has its answer.
+func (c *clusterCore) goOn(ctx context.Context, cmd Cmder, slot int, t *clusterTries, n *clusterNode, err error, isPlain bool) (*clusterNode, error) {
 	b := cmd.base()
-	var t clusterTries
 	for {
 		if err == nil && b.err == nil {
-			return nil
+			return n, nil
 		}
-		pause, again := c.judge(ctx, &t, b, n, err)
+		pause, again := c.judge(ctx, t, b, n, err)
+		if again {
+			recordRetried(ctx, n.core(c), cmp.Or(err, b.err), t.count())
+		}
 		if !again || !c.rest(ctx, pause) {
-			return c.conclude(ctx, &t, b, err)
+			return n, c.conclude(ctx, t, b, err)
 		}
-		n, err = c.attempt(ctx, cmd, slot, &t, isPlain)
+		n, err = c.attempt(ctx, cmd, slot, t, isPlain)
 	}
 }
 
@@ -380,7 +402,11 @@ func (c *clusterCore) processPipeline(ctx context.Context, cmds []Cmder) error {
 	if err != nil {
 		return err
 	}
+	began := telemetryStart()
 	c.settle(ctx, rest)
+	if began != 0 {
+		(*clusterNode)(nil).core(c).recordPipeline(ctx, began, "PIPELINE", cmds, 1)
+	}
 	return firstErr(cmds)
 }
 
@@ -515,6 +541,9 @@ func (c *clusterCore) processTx(ctx context.Context, cmds []Cmder) error {
 		slot = other
 	}
 	var t clusterTries
+	if began := telemetryStart(); began != 0 {
+		defer func() { (*clusterNode)(nil).core(c).recordPipeline(ctx, began, "MULTI", cmds, t.count()+t.redirects) }()
+	}
 	for {
 		answer := txCmd
 		n, err := c.pick(ctx, &answer, slot, &t)

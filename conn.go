@@ -140,18 +140,20 @@ func (s *session) take(ctx context.Context, b *baseCmd) (*link.Link, error) {
 		return s.l, nil
 	}
 	s.mu.Unlock()
-	lease, err := s.core.ep.Pool().Get(ctx)
+	lease, err := s.core.borrow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed || s.l != nil { // closed, or another goroutine was faster
-		s.core.ep.Pool().Put(lease, true)
-		return s.l, s.refusal(b)
+		l, err := s.l, s.refusal(b)
+		s.mu.Unlock()
+		s.core.giveBack(lease, true)
+		return l, err
 	}
 	s.lease, s.l, s.broken = lease, lease.Link, false
-	return s.l, nil
+	s.mu.Unlock()
+	return lease.Link, nil
 }
 
 // refusal tells why a command can't be sent in this session; mu is held.
@@ -174,6 +176,13 @@ func (s *session) refusal(b *baseCmd) error {
 
 // after notes what a command has done to the session.
 func (s *session) after(b *baseCmd, err error) {
+	if lease := s.note(b, err); lease != nil {
+		s.core.giveBack(lease, false)
+	}
+}
+
+// note is after; it gives the lease of a session that has lost its link.
+func (s *session) note(b *baseCmd, err error) (lost *lane.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b != nil && b.lane == laneSession {
@@ -187,13 +196,14 @@ func (s *session) after(b *baseCmd, err error) {
 		}
 	}
 	if err == nil || s.borrowed {
-		return
+		return nil
 	}
 	s.broken = true
-	if s.lease != nil {
-		s.core.ep.Pool().Put(s.lease, false)
+	lost = s.lease
+	if lost != nil {
 		s.lease, s.l = nil, nil
 	}
+	return lost
 }
 
 // isFresh tells whether another link would do for the session as well as the one it
@@ -222,7 +232,7 @@ func (s *session) close() error {
 	s.lease, s.l = nil, nil
 	s.mu.Unlock()
 	if lease != nil {
-		s.core.ep.Pool().Put(lease, reuse)
+		s.core.giveBack(lease, reuse)
 	}
 	return nil
 }

@@ -205,6 +205,9 @@ func (c *core) processPipeline(ctx context.Context, cmds []Cmder) error {
 		return err
 	}
 	var t tries
+	if began := telemetryStart(); began != 0 {
+		defer func() { c.recordPipeline(ctx, began, "PIPELINE", cmds, t.count()) }()
+	}
 	for rest := cmds; len(rest) > 0; {
 		n, err := c.sendUnit(ctx, need, rest, sendMany)
 		var pause time.Duration
@@ -274,13 +277,13 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 	if need == laneShared {
 		return send(ctx, c.ep.Lane(), cmds)
 	}
-	lease, err := c.ep.Pool().Get(ctx)
+	lease, err := c.borrow(ctx)
 	if err != nil {
 		return 0, err
 	}
 	n, err := send(ctx, lease.Link, cmds)
 	// A connection whose state was changed is not lent to anybody else.
-	c.ep.Pool().Put(lease, err == nil && need != laneSession)
+	c.giveBack(lease, err == nil && need != laneSession)
 	return n, err
 }
 
@@ -466,6 +469,9 @@ func (c *core) processTx(ctx context.Context, cmds []Cmder) error {
 		need = laneShared // within MULTI nothing blocks
 	}
 	var t tries
+	if began := telemetryStart(); began != 0 {
+		defer func() { c.recordPipeline(ctx, began, "MULTI", cmds, t.count()) }()
+	}
 	for {
 		_, err := c.sendUnit(ctx, need, cmds, sendBlock)
 		if err == nil {

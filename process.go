@@ -70,7 +70,12 @@ func (c *core) process(ctx context.Context, cmd Cmder) error {
 		cmd.SetErr(err)
 		return err
 	}
-	err := c.attempts(ctx, cmd)
+	var t tries
+	began := telemetryStart()
+	err := c.attempts(ctx, cmd, &t)
+	if began != 0 {
+		c.recordCommand(ctx, began, cmd, t.count(), err)
+	}
 	if c.opt.Limiter != nil {
 		c.opt.Limiter.ReportResult(err)
 	}
@@ -92,19 +97,18 @@ func (c *core) admit(b *baseCmd) error {
 }
 
 // attempts sends a command until it has an outcome that counts.
-func (c *core) attempts(ctx context.Context, cmd Cmder) error {
+func (c *core) attempts(ctx context.Context, cmd Cmder, t *tries) error {
 	var began time.Time
 	if cmd.base().lane == laneExclusive {
 		began = time.Now()
 	}
-	return c.goOn(ctx, cmd, began, c.sendFrom(ctx, cmd, began))
+	return c.goOn(ctx, cmd, t, began, c.sendFrom(ctx, cmd, began))
 }
 
 // goOn is attempts after the first of them, which ended with err; nil: the command has
 // its answer.
-func (c *core) goOn(ctx context.Context, cmd Cmder, began time.Time, err error) error {
+func (c *core) goOn(ctx context.Context, cmd Cmder, t *tries, began time.Time, err error) error {
 	b := cmd.base()
-	var t tries
 	for {
 		if err == nil && (b.err == nil || !notReady(b.err)) {
 			return b.err
@@ -112,8 +116,11 @@ func (c *core) goOn(ctx context.Context, cmd Cmder, began time.Time, err error) 
 		if err == nil {
 			err = b.err
 		}
-		was := t
-		pause, again := c.judge(ctx, &t, b, err)
+		was := *t
+		pause, again := c.judge(ctx, t, b, err)
+		if again {
+			recordRetried(ctx, c, err, t.count())
+		}
 		if !again || !sleep(ctx, pause) {
 			b.err = c.named(ctx, &was, b, err)
 			return b.err
@@ -159,6 +166,9 @@ type tries struct {
 	sent  int       // how often it was sent again although it had been sent
 	idle  int       // how often it was tried again because it could not be sent
 }
+
+// count is how often a command has been tried.
+func (t *tries) count() int { return 1 + t.sent + t.idle }
 
 // named completes an error with the command, the endpoint and the number of attempts,
 // and with the end of the context, where that is why there were no more.

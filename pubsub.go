@@ -520,7 +520,7 @@ func (p *PubSub) ReceiveMessage(ctx context.Context) (*Message, error) {
 
 func (p *PubSub) receive(ctx context.Context, timer <-chan time.Time) (any, error) {
 	if v, ok := p.in.tryPop(); ok {
-		return unwrapEvent(v)
+		return p.received(v)
 	}
 	if err := p.ready(ctx); err != nil {
 		return nil, err
@@ -528,16 +528,20 @@ func (p *PubSub) receive(ctx context.Context, timer <-chan time.Time) (any, erro
 	v, err := p.in.pop(ctx, p.exit, timer)
 	switch {
 	case err == nil:
-		return unwrapEvent(v)
+		return p.received(v)
 	case err == errTimerFired: //nolint:errorlint // own sentinel
 		return nil, err
 	}
 	return nil, &CommandError{Command: "receive", Endpoint: p.opt.Addr, Delivery: NotSent, Err: err}
 }
 
-func unwrapEvent(v any) (any, error) {
-	if err, ok := v.(error); ok {
-		return nil, err
+// received is what a receiver gets of an event.
+func (p *PubSub) received(v any) (any, error) {
+	switch v := v.(type) {
+	case error:
+		return nil, v
+	case *Message:
+		recordMessage(p, v)
 	}
 	return v, nil
 }

@@ -181,7 +181,7 @@ func (c *channel) next(ctx context.Context) (any, error) {
 		}
 	}
 	if v, ok := c.p.in.tryPop(); ok {
-		return unwrapEvent(v)
+		return c.p.received(v)
 	}
 	if c.check <= 0 {
 		return c.p.receive(ctx, nil)

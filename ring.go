@@ -322,6 +322,7 @@ func (c *ringCore) process(ctx context.Context, cmd Cmder) error {
 		return &CommandError{Command: b.Name(), Delivery: NotSent, Err: c.invalid}
 	}
 	var t tries
+	began := telemetryStart()
 	for {
 		s, err := c.pick(b)
 		if err != nil {
@@ -336,6 +337,9 @@ func (c *ringCore) process(ctx context.Context, cmd Cmder) error {
 		}
 		err = s.client.core.sendOnce(ctx, cmd)
 		if err == nil && (b.err == nil || !notReady(b.err)) {
+			if began != 0 {
+				s.client.core.recordCommand(ctx, began, cmd, t.count(), b.err)
+			}
 			return b.err
 		}
 		if err == nil {
@@ -347,8 +351,15 @@ func (c *ringCore) process(ctx context.Context, cmd Cmder) error {
 		}
 		was := t
 		pause, again := s.client.core.judge(ctx, &t, b, err)
+		if again {
+			recordRetried(ctx, s.client.core, err, t.count())
+		}
 		if !again || !sleep(ctx, pause) {
-			return s.client.core.named(ctx, &was, b, err)
+			err = s.client.core.named(ctx, &was, b, err)
+			if began != 0 {
+				s.client.core.recordCommand(ctx, began, cmd, t.count(), err)
+			}
+			return err
 		}
 		b.err = nil
 	}

@@ -44,6 +44,11 @@ type Config struct {
 	// OnLink is called with each new link of the lanes before it is used by anybody
 	// else; an error closes it. nil: nothing.
 	OnLink func(ctx context.Context, l *link.Link) error
+	// OnUp and OnDown are told of each link that serves, with how long it took to open it,
+	// and of each that has died. They run without locks, OnDown on the reader of the dead
+	// link, and must not block. nil: nothing.
+	OnUp   func(l *link.Link, took time.Duration, kind LinkKind)
+	OnDown func(l *link.Link, err error, kind LinkKind)
 	// OnSlots gets each SMIGRATED, on the endpoint's owner, from each link that told
 	// it. It must not block. nil: nothing.
 	OnSlots func(n maintnotifications.Notice)
@@ -66,6 +71,36 @@ type Config struct {
 	// Manager sees what the maintenance system does; never nil.
 	Manager *maintnotifications.Manager
 	Logger  *slog.Logger // never nil
+}
+
+// LinkKind is what a link is for.
+type LinkKind uint8
+
+// The kinds of links.
+const (
+	LinkShared    LinkKind = iota // of ordinary commands
+	LinkPooled                    // lent to one user at a time
+	LinkDedicated                 // in no lane: of a subscription
+)
+
+// kind is what the entry's link is for.
+func (en *entry) kind() LinkKind {
+	switch {
+	case en.pooled:
+		return LinkPooled
+	case en.beside:
+		return LinkDedicated
+	}
+	return LinkShared
+}
+
+// RemoteAddr is the address at the other end of the link of ordinary commands; nil: there
+// is none now.
+func (e *Endpoint) RemoteAddr() net.Addr {
+	if l := e.shared.Current(); l != nil {
+		return l.RemoteAddr()
+	}
+	return nil
 }
 
 // Endpoint is one address with its links. Safe for concurrent use.

@@ -115,9 +115,13 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 		return nil, errReplica
 	}
 	e.remember(l.Info(), h)
-	if err := e.register(u.entry(l)); err != nil {
+	en := u.entry(l)
+	if err := e.register(en); err != nil {
 		l.Close(err) // never started, so nothing is left
 		return nil, err
+	}
+	if e.cfg.OnUp != nil {
+		e.cfg.OnUp(l, time.Since(began), en.kind())
 	}
 	if e.cfg.OnLink != nil && !u.subscriber {
 		if err := e.cfg.OnLink(ctx, l); err != nil {
@@ -283,6 +287,9 @@ func (e *Endpoint) onClose(l *link.Link, err error) {
 	}
 	if en != nil {
 		en.gone()
+		if e.cfg.OnDown != nil {
+			e.cfg.OnDown(l, err, en.kind())
+		}
 		e.cfg.Logger.Debug("link closed", "endpoint", l.Endpoint(), "link", l.ID(), "cause", err)
 	}
 }

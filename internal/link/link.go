@@ -192,6 +192,9 @@ func (l *Link) Peer() string {
 	return ""
 }
 
+// RemoteAddr is the server's address.
+func (l *Link) RemoteAddr() net.Addr { return l.nc.RemoteAddr() }
+
 // LocalAddr is this side's address.
 func (l *Link) LocalAddr() net.Addr { return l.nc.LocalAddr() }
 
