@@ -15,8 +15,7 @@ func pendingCommands(t *testing.T) map[string]Cmder {
 	all := make(map[string]Cmder)
 	none := cmdable(func(context.Context, Cmder) error { return nil })
 	v := reflect.ValueOf(none)
-	for i := range v.NumMethod() {
-		m := v.Method(i)
+	for _, m := range v.Methods() {
 		if m.Type().NumOut() != 1 || !m.Type().Out(0).Implements(reflect.TypeFor[Cmder]()) {
 			continue
 		}
@@ -102,8 +101,8 @@ func TestEveryAccessorWaitsForTheOutcome(t *testing.T) {
 			continue
 		}
 		var vals []reflect.Value
-		for i := range set.Type().NumIn() {
-			vals = append(vals, filled(set.Type().In(i), 6))
+		for in := range set.Type().Ins() {
+			vals = append(vals, filled(in, 6))
 		}
 		set.Call(vals)
 		d := &due{ctx: bg, cmd: cmd, proxy: proxy, done: make(chan struct{})}
@@ -166,7 +165,8 @@ func TestAutoPipelinerCostsNothing(t *testing.T) {
 	}
 	get := func(c interface {
 		Get(context.Context, string) *StringCmd
-	}) func() {
+	},
+	) func() {
 		return func() {
 			if v, err := c.Get(bg, "k").Result(); v != "7" || err != nil {
 				t.Errorf("got %q, %v", v, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -255,4 +256,54 @@ func ExampleClient_Conn() {
 	// Output:
 	// in database 3
 	// 0
+}
+
+// AutoPipeline gives a client of the same kind with a limit and a Close of its own: the
+// commands of all goroutines are pipelined by themselves.
+func ExampleClient_AutoPipeline() {
+	addr, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	rdb := redis.NewClient(&redis.Options{Addr: addr})
+	defer rdb.Close()
+
+	ap, err := rdb.AutoPipeline()
+	if err != nil {
+		fmt.Println(err) // the options make no sense
+		return
+	}
+	defer ap.Close()
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() { ap.Incr(ctx, "visits") }) // waits for its reply
+	}
+	wg.Wait()
+	fmt.Println(ap.Get(ctx, "visits").Val())
+	// Output: 100
+}
+
+// AsyncAutoPipeline's commands return at once; their methods wait for the reply.
+func ExampleClient_AsyncAutoPipeline() {
+	addr, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	rdb := redis.NewClient(&redis.Options{Addr: addr})
+	defer rdb.Close()
+
+	ap, err := rdb.AsyncAutoPipeline()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ap.Close()
+	var sums []*redis.IntCmd
+	for range 100 {
+		sums = append(sums, ap.Incr(ctx, "visits"))
+	}
+	total := int64(0)
+	for _, sum := range sums {
+		total += sum.Val()
+	}
+	fmt.Println(total)
+	// Output: 5050
 }
