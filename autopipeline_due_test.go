@@ -130,6 +130,7 @@ func first(v any, _ error) any { return v }
 // and no reply, even if it comes.
 func TestALeftCommandTellsWhy(t *testing.T) {
 	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
 	for name, cmd := range pendingCommands(t) {
 		d := &due{ctx: ctx, cmd: cmd, done: make(chan struct{})}
 		cmd.base().due = d
