@@ -274,10 +274,8 @@ func (c *Cluster) info() string {
 func (c *Cluster) appendRole(b []byte, node int) []byte {
 	primary := c.table.primary(c.cfg.shardOf(node))
 	if primary == node {
-		return appendRole(b)
+		return appendMasterRole(b)
 	}
 	host, _, port := c.endpoint(primary)
-	b = appendArrayLen(b, 5)
-	b = appendInt(appendBulk(appendBulk(b, "slave"), host), int64(port))
-	return appendInt(appendBulk(b, "connected"), 0)
+	return appendReplicaRole(b, host, port)
 }

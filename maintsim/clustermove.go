@@ -277,16 +277,7 @@ func (c *Cluster) retire(ctx context.Context, moves []plannedMove, o options) er
 
 // closeNode makes a node refuse, and ends its connections.
 func (c *Cluster) closeNode(node int, how ending, kind EventKind) {
-	s, p := c.sim, c.sim.proxies[node]
-	s.mu.Lock()
-	p.wanted = false
-	lns := s.takeListenersLocked(func(q *proxy) bool { return q == p })
-	victims := s.sessionsLocked(func(sess *session) bool { return sess.proxy == p })
-	s.mu.Unlock()
-	closeAll(lns)
-	inFlight := s.endAll(victims, how)
-	s.addCut(len(victims), inFlight)
-	s.record(Event{Kind: kind, Proxy: node, Connections: len(victims), InFlight: inFlight})
+	c.sim.endServer(c.sim.proxies[node], how, kind)
 }
 
 // failover is Failover.

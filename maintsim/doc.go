@@ -67,6 +67,23 @@
 // Options that change the form, number and delivery of notices hold for these, too.
 // [VariantSlotElements] and [VariantPairs] are further forms of them.
 //
+// # Sentinels
+//
+// [Sentinels] ([NewSentinels], [StartSentinels]) are sentinels and the master that they
+// watch with its replicas, each behind a proxy, so that any of them can be cut off or made
+// to hang ([Sentinels.Sim], [Sentinels.SentinelSim]). Imitated ones need nothing installed;
+// with a [Program] servers and sentinels are real.
+//
+//   - [Sentinels.Failover]: a replica becomes the master, as by an operator who loses
+//     nothing, or with [WithUnannounced] as the sentinels alone do it.
+//   - [Sentinels.KillMaster]: the sentinels find out and promote a replica.
+//
+// With [SentinelConfig.Discovery] they are Redis Enterprise's discovery service, in front
+// of one database:
+//
+//   - [Sentinels.Switch]: the service tells that the endpoint moves; the old proxy serves
+//     for the grace time.
+//
 // # Notices that are not as they should be
 //
 //   - Form: [WithVariant] sends a notice in another form that is seen in the wild,

@@ -46,7 +46,11 @@ func (s *session) rewriteHello(args []string) func(out, reply []byte) []byte {
 
 // appendHello appends the reply to HELLO.
 func (s *session) appendHello(b []byte, proto int32) []byte {
-	b = appendMapLen(b, 7, proto)
+	fields := 7
+	if s.sim.sentinels != nil {
+		fields-- // they have no role
+	}
+	b = appendMapLen(b, fields, proto)
 	b = appendBulk(appendBulk(b, "server"), "redis")
 	b = appendBulk(appendBulk(b, "version"), s.sim.reportedVersion(embeddedVersion))
 	b = appendInt(appendBulk(b, "proto"), int64(proto))
@@ -58,8 +62,15 @@ func (s *session) appendHello(b []byte, proto int32) []byte {
 			role = "replica"
 		}
 	}
-	b = appendBulk(appendBulk(b, "mode"), mode)
-	b = appendBulk(appendBulk(b, "role"), role)
+	if s.proxy.replicaOf.Load() != nil {
+		role = "replica"
+	}
+	if s.sim.sentinels != nil {
+		b = appendBulk(appendBulk(b, "mode"), "sentinel")
+	} else {
+		b = appendBulk(appendBulk(b, "mode"), mode)
+		b = appendBulk(appendBulk(b, "role"), role)
+	}
 	return appendArrayLen(appendBulk(b, "modules"), 0)
 }
 
@@ -277,11 +288,24 @@ func (s *session) answerUnblock(args []string) {
 }
 
 // appendRole appends the reply to ROLE.
-func appendRole(b []byte) []byte {
+func (s *session) appendRole(b []byte) []byte {
+	if master := s.proxy.replicaOf.Load(); master != nil {
+		return appendReplicaRole(b, master.host, master.port)
+	}
+	return appendMasterRole(b)
+}
+
+func appendMasterRole(b []byte) []byte {
 	b = appendArrayLen(b, 3)
 	b = appendBulk(b, "master")
 	b = appendInt(b, 0)
 	return appendArrayLen(b, 0)
+}
+
+func appendReplicaRole(b []byte, host string, port int) []byte {
+	b = appendArrayLen(b, 5)
+	b = appendInt(appendBulk(appendBulk(b, "slave"), host), int64(port))
+	return appendInt(appendBulk(b, "connected"), 0)
 }
 
 // appendInfo appends the reply to INFO with the sections asked for.
@@ -293,6 +317,9 @@ func (s *session) appendInfo(b []byte, want []string) []byte {
 		if !c.isPrimary(s.proxy.index) {
 			role = "slave"
 		}
+	}
+	if master := s.proxy.replicaOf.Load(); master != nil {
+		role = fmt.Sprintf("slave\r\nmaster_host:%s\r\nmaster_port:%d\r\nmaster_link_status:up", master.host, master.port)
 	}
 	sections := []struct{ name, body string }{
 		{"server", fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:%s\r\ntcp_port:%d\r\n", s.sim.reportedVersion(embeddedVersion), mode, s.proxy.port)},

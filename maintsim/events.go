@@ -43,9 +43,11 @@ const (
 	EventLookups EventKind = "lookups"
 	// EventSlots: slots of a cluster have moved; Detail says which and where.
 	EventSlots EventKind = "slots"
-	// EventPromoted: a replica became the primary of its shard.
+	// EventPromoted: a replica became the primary of its shard, or a master.
 	EventPromoted EventKind = "promoted"
-	// EventKilled: a node of a cluster ended without notice.
+	// EventSwitched: sentinels name another master.
+	EventSwitched EventKind = "switched"
+	// EventKilled: a node of a cluster, or a master, ended without notice.
 	EventKilled EventKind = "killed"
 	// EventChaos: a step of Chaos began or failed; Detail says which.
 	EventChaos EventKind = "chaos"
@@ -85,7 +87,7 @@ func (e Event) String() string {
 	case EventFault, EventLookups, EventChaos, EventSlots:
 		fmt.Fprintf(&b, " %s", e.Detail)
 	case EventStallBegin, EventStallEnd, EventProxyOpened, EventTakeOver, EventResolved, EventServiceBack,
-		EventDemoted, EventJoined, EventDropped, EventPromoted:
+		EventDemoted, EventJoined, EventDropped, EventPromoted, EventSwitched:
 	}
 	return b.String()
 }

@@ -160,10 +160,13 @@ func (s *Sim) repaired(p *proxy, st *faultState) {
 	}
 }
 
-// has is the fault p has.
+// has is the fault p has. A replica has none, but refuses writes as well.
 func (p *proxy) has() Fault {
 	if st := p.fault.Load(); st != nil {
 		return st.fault
+	}
+	if p.replicaOf.Load() != nil {
+		return FaultReadOnly
 	}
 	return FaultNone
 }

@@ -63,7 +63,7 @@ func (s *session) takeCommands() error {
 		pos, start, plain int
 		bad               error
 	)
-	watchful := s.proxy.has() != FaultNone || s.sim.routes() != nil // no command is plain
+	watchful := s.proxy.has() != FaultNone || s.sim.routes() != nil || s.sim.sentinels != nil // no command is plain
 	for !held {
 		n, name, err := nextRequest(r.buf[pos:])
 		if err != nil {
@@ -179,6 +179,12 @@ func (s *session) rule(name, frame []byte) ruling {
 			rule = r
 		}
 	}
+	if all := s.sim.sentinels; all != nil && !faulty {
+		var r ruling
+		if r, elsewhere = s.ruleSentinel(all, name, frame); elsewhere {
+			rule = r
+		}
+	}
 	if !faulty && !elsewhere && v != verbPlain {
 		rule = s.ruleVerb(v, requestArgs(frame))
 	}
@@ -267,7 +273,7 @@ func (s *session) ruleVerb(v verb, args []string) ruling {
 		}
 	case verbRole:
 		if embedded {
-			return local(func() { s.reply(appendRole(nil)) })
+			return local(func() { s.reply(s.appendRole(nil)) })
 		}
 	case verbInfo:
 		if embedded {

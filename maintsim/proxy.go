@@ -22,7 +22,10 @@ type proxy struct {
 
 	fault atomic.Pointer[faultState] // nil: none; written with Sim.mu held
 
-	// Of a cluster's node only.
+	// Of servers that sentinels watch: the master of an imitated replica.
+	replicaOf atomic.Pointer[proxy]
+
+	// Of a cluster's node, and of what sentinels watch.
 	upstream                            string // address of the real server behind it; empty: the embedded one
 	commands                            atomic.Uint64
 	moved, asked, tryAgain, clusterDown atomic.Uint64

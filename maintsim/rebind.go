@@ -141,7 +141,15 @@ func (s *Sim) announceMove(ctx context.Context, o options) (*move, error) {
 	w, told := s.announceLocked(m, o, s.takeSeqLocked(o, 1))
 	s.mu.Unlock()
 	s.record(Event{Kind: EventNotice, Notice: Moving, Seq: w.seq, Proxy: m.old.index, Connections: told})
+	s.tellSwitch(m.old, m.target)
 	return m, nil
+}
+
+// tellSwitch makes a discovery service tell where the endpoint is.
+func (s *Sim) tellSwitch(old, next *proxy) {
+	if s.switched != nil {
+		s.switched(old, next)
+	}
 }
 
 // announceLocked opens a window for m and tells the connections.
@@ -190,11 +198,13 @@ func (s *Sim) retarget(m *move, o options) error {
 		s.mu.Unlock()
 		return ErrNoTarget
 	}
+	before := m.target
 	m.target = p
 	s.mu.members[m.slot] = p
 	w, told := s.announceLocked(m, o, m.windows[0].seq)
 	s.mu.Unlock()
 	s.record(Event{Kind: EventNotice, Notice: Moving, Seq: w.seq, Proxy: m.old.index, Connections: told})
+	s.tellSwitch(before, p)
 	return nil
 }
 
@@ -277,13 +287,17 @@ func (s *Sim) freeLocked(i int) *proxy {
 // callOff ends a move whose context ended: old stays part of the endpoint.
 func (s *Sim) callOff(m *move) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, w := range m.windows {
 		s.mu.windows = removeWindow(s.mu.windows, w)
 	}
 	m.old.leaving = false
-	if s.mu.members[m.slot] == m.target {
+	goesBack := s.mu.members[m.slot] == m.target
+	if goesBack {
 		s.mu.members[m.slot], s.mu.resolved[m.slot] = m.old, m.old
+	}
+	s.mu.Unlock()
+	if goesBack {
+		s.tellSwitch(m.target, m.old)
 	}
 }
 

@@ -32,6 +32,11 @@ type Sim struct {
 	port    int      // immutable
 	cluster *Cluster // immutable; nil for a database
 
+	sentinels *Sentinels // immutable; that the proxies imitate; nil for servers
+	// switched is told of each move of the endpoint; nil: nobody is. Immutable from the
+	// first scenario on.
+	switched func(old, next *proxy)
+
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // accept loops, sessions, late resolver changes

@@ -78,8 +78,8 @@ type Config struct {
 	Cluster bool
 
 	// Sentinel are the lines of a Sentinel's configuration ("sentinel monitor
-	// ..."). If it is not nil the program must be a Sentinel, and Args, Users
-	// and Cluster don't apply.
+	// ..."). If it is not nil the program is started as a Sentinel, which servers can
+	// be too, and Args, Users and Cluster don't apply.
 	Sentinel []string
 
 	// Of a cluster node that comes back: its bus port, and what it knew of the others.
@@ -294,7 +294,7 @@ func (s *Server) sentinelFile(settings [][]string, lines []string) ([]string, er
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		return nil, err
 	}
-	return []string{file}, nil
+	return []string{file, "--sentinel"}, nil
 }
 
 // prepareTLS issues a certificate and adds the settings of a TLS port.

@@ -101,6 +101,8 @@ func (w *witness) event(e maintsim.Event) {
 		m.Kind, m.Text = MarkEndpoint, "slots have moved: "+e.Detail
 	case maintsim.EventPromoted:
 		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("node %d is promoted", e.Proxy+1)
+	case maintsim.EventSwitched:
+		m.Kind, m.Text = MarkEndpoint, fmt.Sprintf("the sentinels name node %d", e.Proxy+1)
 	case maintsim.EventKilled:
 		m.Kind, m.Text = MarkFault, fmt.Sprintf("node %d is killed, %d commands in flight", e.Proxy+1, e.InFlight)
 		w.inFlight += int64(e.InFlight)
