@@ -15,6 +15,7 @@ import (
 	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
+	"github.com/baton-go/redis/maintsim"
 )
 
 // masterName is what the sentinels of the tests call their master.
@@ -463,4 +464,45 @@ func TestFailoverClientTakesNotices(t *testing.T) {
 	if got := c.Options().MaintNotificationsConfig.Mode; got != maintnotifications.ModeAuto {
 		t.Errorf("mode %v, want auto", got)
 	}
+}
+
+// TestWatchWhoseMasterWasDemoted: a transaction that the server refuses because it is a
+// replica by then has failed as if a watched key had changed, so that the usual loop runs
+// it again, and finds the new master.
+func TestWatchWhoseMasterWasDemoted(t *testing.T) {
+	both(t, func(t *testing.T, proto int) {
+		for name, write := range map[string]func(context.Context, *redis.Tx) error{
+			"exec": func(ctx context.Context, tx *redis.Tx) error {
+				_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+					p.Set(ctx, "k", "v", 0)
+					return nil
+				})
+				return err
+			},
+			"outside MULTI": func(ctx context.Context, tx *redis.Tx) error { return tx.Set(ctx, "k", "v", 0).Err() },
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := maintsim.StartSentinels(t, maintsim.SentinelConfig{Config: maintsim.Config{Lead: -1}})
+				c := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: s.MasterName(), SentinelAddrs: s.Addrs(), Protocol: proto})
+				defer c.Close()
+				ctx := soon(t)
+				for try := range 2 {
+					err := c.Watch(ctx, func(tx *redis.Tx) error {
+						if try == 0 {
+							if err := s.Failover(ctx); err != nil {
+								return err
+							}
+						}
+						return write(ctx, tx)
+					}, "k")
+					if want := []error{redis.TxFailedErr, nil}[try]; !errors.Is(err, want) {
+						t.Errorf("try %d: got %v, want %v", try+1, err, want)
+					}
+				}
+				if v, err := s.Do("GET", "k"); err != nil || v != "v" {
+					t.Errorf("k is %v, %v", v, err)
+				}
+			})
+		}
+	})
 }

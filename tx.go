@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/baton-go/redis/internal/link"
 )
@@ -13,7 +14,8 @@ import (
 //
 // A Tx stays on its connection during a handoff. Where the server cuts it before
 // EXEC was sent, TxFailedErr is returned, as if a watched key had changed: nothing
-// was executed, and the usual loop around Watch runs it again on the new connection.
+// was executed, and the usual loop around Watch runs it again on the new connection. So
+// it is where the server refuses it because it is a primary no more.
 type Tx struct {
 	cmdable
 	statefulCmdable
@@ -121,6 +123,10 @@ func (t *Tx) process(ctx context.Context, cmd Cmder) error {
 		cmd.SetErr(TxFailedErr)
 		return TxFailedErr
 	}
+	if isOpen && IsReadOnlyError(err) && t.isElsewhere(ctx) {
+		cmd.SetErr(TxFailedErr)
+		return TxFailedErr
+	}
 	return err
 }
 
@@ -155,7 +161,34 @@ func (t *Tx) exec(ctx context.Context, cmds []Cmder) error {
 		}
 		return TxFailedErr
 	}
+	if err != nil && isOpen && IsReadOnlyError(refusedBlock(cmds)) && t.isElsewhere(ctx) {
+		setErrs(cmds, TxFailedErr)
+		return TxFailedErr
+	}
 	return err
+}
+
+// isElsewhere waits, after the server has refused a write, until the transaction's
+// connection is being left for that of another primary. It is false where the server never
+// was one, or no other is found in PoolTimeout.
+func (t *Tx) isElsewhere(ctx context.Context) bool {
+	t.s.mu.Lock()
+	l := t.s.l
+	t.s.mu.Unlock()
+	c := t.s.core
+	if l == nil || c.opt.MaxRetries < 0 || !c.ep.WasPrimary() {
+		return false
+	}
+	var held tries
+	held.began = time.Now()
+	for !c.ep.Leaves(l) {
+		c.ep.Demoted(l)
+		pause, again := held.hold(c.opt.PoolTimeout)
+		if !again || !sleep(ctx, pause) {
+			return false
+		}
+	}
+	return true
 }
 
 // isOpen tells whether the transaction has a connection, or has had one, and has

@@ -140,7 +140,9 @@ func StartSentinels(tb TB, cfg SentinelConfig) *Sentinels {
 
 // watchConfig is that of the sentinels' proxies.
 func (c SentinelConfig) watchConfig() Config {
-	w := Config{Unsupported: true, TLS: c.TLS, Logger: c.Logger, Outage: c.Outage, Hold: c.Hold, CloseMode: c.CloseMode}
+	w := c.Config
+	w.Backend, w.Hosts, w.Port, w.Proxies, w.Records = Embedded(), nil, 0, c.Sentinels, 1
+	w.Unsupported, w.OnEvent, w.Username, w.Password = true, nil, "", ""
 	for i := range c.Sentinels {
 		w.Hosts = append(w.Hosts, c.Hosts[i%len(c.Hosts)])
 	}

@@ -2,7 +2,6 @@ package maintsim
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -21,12 +20,12 @@ type imitatedFleet struct {
 // startImitated starts the servers, then the sentinels.
 func (s *Sentinels) startImitated() (err error) {
 	f := &imitatedFleet{s: s}
-	if s.servers, err = New(s.cfg.Config); err != nil {
+	if s.servers, err = newSimOf(s.cfg.Config, nil); err != nil {
 		return err
 	}
 	f.primary.Store(s.servers.proxies[0])
 	s.fleet = f
-	if s.watch, err = newWatch(s); err != nil {
+	if s.watch, err = newSimOf(s.cfg.watchConfig(), s); err != nil {
 		return err
 	}
 	if s.cfg.Discovery {
@@ -37,29 +36,6 @@ func (s *Sentinels) startImitated() (err error) {
 		p.replicaOf.Store(s.servers.proxies[0])
 	}
 	return nil
-}
-
-// newWatch starts the proxies of imitated sentinels.
-func newWatch(s *Sentinels) (*Sim, error) {
-	cfg, err := s.cfg.watchConfig().withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	w := newSim(cfg)
-	w.sentinels = s
-	if w.engine, err = Embedded().start(w.ctx, cfg); err != nil {
-		w.cancel()
-		return nil, err
-	}
-	lns, err := w.listen()
-	if err != nil {
-		w.cancel()
-		return nil, errors.Join(err, w.engine.close())
-	}
-	for i, ln := range lns {
-		w.serve(w.proxies[i], ln, nil)
-	}
-	return w, nil
 }
 
 func (f *imitatedFleet) master() *proxy {

@@ -40,11 +40,7 @@ func (s *Sentinels) startReal() error {
 	if err := f.startServers(); err != nil {
 		return err
 	}
-	watch, err := s.cfg.watchConfig().withDefaults()
-	if err != nil {
-		return err
-	}
-	s.watch = newSim(watch)
+	s.watch = newSim(s.cfg.watchConfig())
 	if err := f.startSentinels(); err != nil {
 		return err
 	}

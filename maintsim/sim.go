@@ -80,7 +80,14 @@ func New(cfg Config) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSim(cfg)
+	return newSimOf(cfg, nil)
+}
+
+// newSimOf is New of a configuration that has its defaults. The proxies are those of
+// sentinels if there are any.
+func newSimOf(cfg Config, sentinels *Sentinels) (s *Sim, err error) {
+	s = newSim(cfg)
+	s.sentinels = sentinels
 	if s.engine, err = cfg.Backend.start(s.ctx, cfg); err != nil {
 		s.cancel()
 		return nil, err

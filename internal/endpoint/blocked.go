@@ -64,7 +64,15 @@ func (b *Blocked) waits() bool {
 	return en != nil && en.blocked == b
 }
 
-// leave ends the wait on a lent link that has been taken out of use.
+// Leaves tells whether a lent link is taken out of use, or has gone.
+func (e *Endpoint) Leaves(l *link.Link) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	en := e.links[l.ID()]
+	return en == nil || en.left
+}
+
+// leaveLent ends the wait on a lent link that has been taken out of use.
 func (e *Endpoint) leaveLent(en *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
