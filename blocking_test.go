@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -266,5 +267,44 @@ func TestBlockedCommandsAreMovedBehindADialer(t *testing.T) {
 	}
 	if err := <-got; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHandoffWhileWritesPause: a server is not asked to unblock a command that CLIENT PAUSE
+// holds back, which crashes many, and the command goes on when the pause is over.
+func TestHandoffWhileWritesPause(t *testing.T) {
+	for _, name := range realserver.All() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := soon(t)
+			c, adm, sim := startBlockable(t, name, time.Second)
+			if err := c.Ping(ctx).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if err := adm.Do(ctx, "client", "pause", 700, "write").Err(); err != nil {
+				t.Fatal(err)
+			}
+			got := make(chan error, 1)
+			go func() {
+				v, err := c.BLPop(ctx, 5*time.Second, "q").Result()
+				if err == nil && v[1] != "job" {
+					err = fmt.Errorf("got %q", v)
+				}
+				got <- err
+			}()
+			awaitLong(t, 5*time.Second, "a BLPOP at the server", func() bool {
+				all, err := adm.ClientList(ctx).Result()
+				return err == nil && strings.Contains(all, "cmd=blpop")
+			})
+			if err := sim.Rebind(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := adm.RPush(ctx, "q", "job").Err(); err != nil {
+				t.Fatalf("the server after the handoff: %v", err)
+			}
+			if err := <-got; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

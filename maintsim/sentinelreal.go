@@ -118,8 +118,10 @@ func (f *realWatch) startSentinels() error {
 		f.sentinels = append(f.sentinels, srv)
 		p.upstream = srv.Addr()
 		sim.serve(p, ln, nil)
-		// They look more often than by default; one that can't is only slower.
-		_, _ = f.ask(srv, "SENTINEL", "DEBUG", "INFO-PERIOD", "200", "PUBLISH-PERIOD", "200")
+		// They look at servers more often than by default; one that can't is only slower. How
+		// often they talk to each other stays: four times that is after how long one that
+		// has not heard yet makes a new master a replica again.
+		_, _ = f.ask(srv, "SENTINEL", "DEBUG", "INFO-PERIOD", "1000")
 	}
 	sim.engine.addr = f.sentinels[0].Addr()
 	return nil
@@ -231,15 +233,18 @@ func (f *realWatch) failover(ctx context.Context, o options) error {
 		}
 	}
 	if err := f.named(ctx, next); err != nil {
-		return err
+		return fmt.Errorf("until all name %s: %w", next.addr, err)
 	}
 	if err := f.until(ctx, func() bool { return f.role(old) == "slave" }); err != nil {
-		return err
+		return fmt.Errorf("until %s is a replica: %w", old.addr, err)
 	}
 	if o.unannounced {
 		f.s.servers.record(Event{Kind: EventDemoted, Proxy: old.index})
 	}
-	return f.settled(ctx)
+	if err := f.settled(ctx); err != nil {
+		return fmt.Errorf("until all know of each other: %w", err)
+	}
+	return nil
 }
 
 // tryFailover tells a sentinel to fail over, and waits for a promotion. next is nil where
@@ -250,7 +255,11 @@ func (f *realWatch) tryFailover(ctx context.Context, old *proxy, unannounced boo
 		if _, err := f.ask(master, "CLIENT", "PAUSE", strconv.FormatInt(writePause.Milliseconds(), 10), "WRITE"); err != nil {
 			return nil, fmt.Errorf("maintsim: pause writes: %w", err)
 		}
-		defer func() { _, _ = f.ask(master, "CLIENT", "UNPAUSE") }()
+		f.s.servers.record(Event{Kind: EventStallBegin, Proxy: -1})
+		defer func() {
+			_, _ = f.ask(master, "CLIENT", "UNPAUSE")
+			f.s.servers.record(Event{Kind: EventStallEnd, Proxy: -1})
+		}()
 		if err := f.caughtUp(ctx, old); err != nil {
 			return nil, err
 		}
@@ -263,7 +272,7 @@ func (f *realWatch) tryFailover(ctx context.Context, old *proxy, unannounced boo
 		return nil, err
 	}
 	if next, err = f.promoted(ctx, old); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("until a replica is promoted: %w", err)
 	}
 	f.s.servers.record(Event{Kind: EventPromoted, Proxy: next.index})
 	if !unannounced {
@@ -275,25 +284,35 @@ func (f *realWatch) tryFailover(ctx context.Context, old *proxy, unannounced boo
 	return next, nil
 }
 
-// caughtUp waits until the replicas have all that the master has.
+// caughtUp waits until the replicas have all that the master has. They are asked
+// themselves: to the master they say it once a second.
 func (f *realWatch) caughtUp(ctx context.Context, master *proxy) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, caughtUpWithin, errors.New("maintsim: the replicas don't catch up"))
 	defer cancel()
-	return f.until(ctx, func() bool {
-		all, err := f.ask(f.servers[master.index], "INFO", "replication")
-		if err != nil {
-			return false
-		}
-		text, _ := all.(string)
-		info := infoOf(text)
-		for key, of := range info {
-			if strings.HasPrefix(key, "slave") && strings.Contains(of, "offset=") &&
-				!strings.Contains(","+of+",", ",offset="+info["master_repl_offset"]+",") {
-				return false
+	for {
+		want, has := f.replication(master)["master_repl_offset"], true
+		for _, p := range f.s.servers.proxies {
+			if p != master && f.s.accepts(p) {
+				has = has && f.replication(p)["slave_repl_offset"] == want
 			}
 		}
-		return info["master_repl_offset"] != ""
-	})
+		if has && want != "" {
+			return nil
+		}
+		if err := f.s.servers.wait(ctx, promotionPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// replication is what a server tells of its replication.
+func (f *realWatch) replication(p *proxy) map[string]string {
+	reply, err := f.ask(f.servers[p.index], "INFO", "replication")
+	text, _ := reply.(string)
+	if err != nil {
+		return nil
+	}
+	return infoOf(text)
 }
 
 // infoOf reads the lines of INFO.

@@ -138,7 +138,7 @@ func unblockAll(ctx context.Context, l *link.Link, all []*Blocked) error {
 			if !b.waits() {
 				continue
 			}
-			if err := ask(ctx, l, "CLIENT", "UNBLOCK", strconv.FormatInt(b.l.Info().ConnID, 10), "TIMEOUT"); err != nil {
+			if err := askUnblock(ctx, l, b.l.Info().ConnID); err != nil {
 				return err
 			}
 			rest = append(rest, b)
@@ -184,20 +184,34 @@ func (e *Endpoint) openBeside(ctx context.Context, addr string) (*link.Link, err
 	return l, nil
 }
 
-// ask sends a command whose reply counts only if it is an error.
-func ask(ctx context.Context, l *link.Link, args ...string) error {
-	wire := resp.AppendArrayLen(nil, len(args))
-	for _, a := range args {
-		wire = resp.AppendBulk(wire, a)
+// unblockChannel is where nobody listens; what is published there holds a server back that
+// pauses writes.
+const unblockChannel = "__baton:handoff:unblock"
+
+// askUnblock asks a server to end the wait of a connection. Many servers crash if they are
+// asked so for a command that CLIENT PAUSE WRITE holds back (Redis 7.0.15 and 8.0.2 and
+// Valkey 8.0.1 among them), which is what operators do who fail over by hand. So what is held back as well
+// goes in front of it over the same connection: the server reads on when it holds back
+// nothing any more.
+func askUnblock(ctx context.Context, l *link.Link, id int64) error {
+	var wire []byte
+	for _, args := range [][]string{
+		{"PUBLISH", unblockChannel, ""},
+		{"CLIENT", "UNBLOCK", strconv.FormatInt(id, 10), "TIMEOUT"},
+	} {
+		wire = resp.AppendArrayLen(wire, len(args))
+		for _, a := range args {
+			wire = resp.AppendBulk(wire, a)
+		}
 	}
 	var got answer
-	if _, err := l.Do(ctx, link.Request{Wire: wire, Replies: 1, Sink: &got}); err != nil {
+	if _, err := l.Do(ctx, link.Request{Wire: wire, Replies: 2, Sink: &got}); err != nil {
 		return err
 	}
 	return got.err
 }
 
-// answer takes a reply.
+// answer takes replies, of which the last counts if it is an error.
 type answer struct{ err error }
 
 func (a *answer) Reply(_ int, frame []byte) {
