@@ -21,14 +21,16 @@ felt.
 
 Every reply is checked to be its own command's, every acknowledged INCR is
 compared with the counter in the server, every message with those received, every
-list item with those served. The drill succeeds, with exit status 0, only if
-nothing failed and every account balances.
+list item with those served, every commit of WATCH with its counter. The application
+tries nothing again, but for a WATCH whose key has changed. The drill succeeds, with
+exit status 0, only if nothing failed and every account balances.
 
 Where connections end with commands in flight and nobody has said so before,
 commands that can't be sent again may end with an error that says that they may
 have been executed, and no others: a counter is then between the acknowledged
-INCRs and those and the unanswered ones together, and each worker's next command
-succeeds within 1s after the server is back. That is 11s where peers vanish without
+INCRs and those and the unanswered ones together, a message may be lost only where
+its subscriber was told of a gap, and each worker's next command succeeds within 1s
+after the server is back. What was felt and is allowed is said in the account. That is 11s where peers vanish without
 a sign, because timeouts are relaxed in a window. Options that keep notices from the
 client, or make a target bad for more than half of the grace time, are judged in
 the same way. Where there is no server at all for longer than commands wait, as
@@ -40,6 +42,12 @@ well, so nothing may fail either way, and the MOVED answers for each slot that m
 are counted. Where a real primary fails over or loses all its slots, Pub/Sub messages
 reach their subscribers by other nodes than before: they are counted, but may come
 twice, in another order, or be lost.
+
+The scenarios of sentinels start a master with a replica and three sentinels, or a
+discovery service in front of a database, and the client asks those where its server
+is. In a failover of real servers writes pause until a replica has everything, as
+careful operators do it: what a master acknowledges that is no longer one is lost,
+whatever a client does.
 
 Scenarios:
 `
@@ -64,6 +72,8 @@ func drillCommand() *cobra.Command {
   baton drill --scenario rebind --target-fault hang:2s --variant seq-text --duplicates
   baton drill --scenario chaos --chaos all --seed 7 --duration 1m
   baton drill --scenario slot-migrate --server /usr/bin/redis-server
+  baton drill --scenario sentinel-failover --server /usr/bin/redis-server --handoffs 10
+  baton drill --scenario discovery-switch --maintnotifications disabled
   baton drill --maintnotifications disabled                # what it is like without
   baton drill --scenario slot-migrate --max-redirects -1   # the same of a cluster`,
 		Args: usageArgs(cobra.NoArgs),

@@ -102,14 +102,14 @@ func (f *drillFlags) groups() []flagGroup {
 	f.timed = value(&f.timings, "measured[:scale]", drill.ParseTimings)
 	fs.Var(f.timed, "timings", "the timing of the real product, such as measured:0.2; times that are\ngiven otherwise hold, too")
 	fs.IntVar(&cfg.Proxies, "proxies", cfg.Proxies, "number of nodes")
-	fs.IntVar(&cfg.Handoffs, "handoffs", cfg.Handoffs, "number of rebinds, for the scenarios rebind and rebind-none")
-	fs.DurationVar(&cfg.Interval, "interval", cfg.Interval, "time between rebinds, where there are several")
+	fs.IntVar(&cfg.Handoffs, "handoffs", cfg.Handoffs, "number of moves, for the scenarios rebind, rebind-none, sentinel-failover,\ndiscovery-switch and ring")
+	fs.DurationVar(&cfg.Interval, "interval", cfg.Interval, "time between moves, where there are several")
 	fs.StringVar(&cfg.Chaos, "chaos", cfg.Chaos, "what the scenario chaos does: announced, which must not be felt, or all")
 	fs.StringSliceVar(&cfg.ChaosOnly, "chaos-only", nil, "limit it to these `actions`: "+wrap(maintsim.ChaosActions()))
 
 	clusters := newGroup("Clusters")
 	fs = clusters.set
-	fs.IntVar(&cfg.Shards, "shards", 0, "number of shards (default 3)")
+	fs.IntVar(&cfg.Shards, "shards", 0, "number of shards, of a ring too (default 3)")
 	fs.IntVar(&cfg.Replicas, "replicas", 0, "number of replicas of each (default what the scenario needs)")
 	fs.IntVar(&cfg.Steps, "steps", 0, "in how many parts the slots of slot-migrate move, and move back (default 4)")
 	fs.IntVar(&cfg.Slots, "slots", 0, "how many slots these are (default all of a shard)")

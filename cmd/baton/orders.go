@@ -64,7 +64,7 @@ func simHelp(isCluster bool) string {
 	if !isCluster {
 		b.WriteString("Scenarios:\n")
 		for _, s := range drill.Scenarios() {
-			if s != drill.Quiet && s != drill.Chaos && !s.Clustered() {
+			if s.IsOfDatabase() {
 				fmt.Fprintf(&b, "  %-18s%s\n", s, s.Explain())
 			}
 		}

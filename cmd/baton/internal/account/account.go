@@ -41,9 +41,11 @@ type Result struct {
 
 	// WrongReplies counts replies that were not the command's own.
 	WrongReplies int64 `json:"wrong_replies"`
-	// AppRetries counts what the drill itself tried again, as a user would.
+	// AppRetries counts what the drill itself tried again: only subscriptions, which the
+	// client is to keep up by itself.
 	AppRetries AppRetries `json:"app_retries"`
-	// AppErrors counts the errors that led to AppRetries by their message.
+	// AppErrors counts the errors of BLPOP, of WATCH sessions and of subscriptions, gaps
+	// included, by their message.
 	AppErrors map[string]int64 `json:"app_errors"`
 	// RecoveryMS is the longest time from the server being back after a cut to the
 	// first command that succeeded, over all workers. Zero without a cut.
@@ -97,6 +99,9 @@ type Result struct {
 	Values Values `json:"values"`
 	// Cluster counts what is only in a cluster. Without one everything is 0.
 	Cluster Cluster `json:"cluster"`
+	// Allowed has one sentence for each thing that was felt and that the scenario allows
+	// for: no client can do better where connections are cut without a word.
+	Allowed []string `json:"allowed"`
 }
 
 // Commands counts commands. Sent is the sum of the others.
@@ -134,13 +139,17 @@ type PubSub struct {
 	// Published. Deaf counts the channels that nobody listened to in the end.
 	Unheard int64 `json:"unheard"`
 	Deaf    int64 `json:"deaf"`
+	// Gaps is how often a subscriber was told that messages may be missing, and Untold how
+	// many were lost elsewhere.
+	Gaps   int64 `json:"gaps"`
+	Untold int64 `json:"lost_untold"`
 }
 
 // Watch is the account of the optimistic transactions.
 type Watch struct {
 	Committed int64 `json:"committed"`
 	Conflicts int64 `json:"conflicts"`
-	Failed    int64 `json:"failed"`  // given up
+	Failed    int64 `json:"failed"`  // for another reason
 	Unknown   int64 `json:"unknown"` // EXEC sent, not answered
 	Value     int64 `json:"value"`   // in the server
 }
@@ -148,7 +157,7 @@ type Watch struct {
 // Blocking is the account of the lists.
 type Blocking struct {
 	Served     int64 `json:"served"`
-	Failed     int64 `json:"failed"` // given up
+	Failed     int64 `json:"failed"` // refused, or never sent
 	Lost       int64 `json:"lost"`   // pushed, neither served nor left
 	Pushed     int64 `json:"pushed"` // acknowledged
 	Left       int64 `json:"left"`   // still in the list at the end

@@ -22,7 +22,7 @@ func balanced() *Result {
 		Incr:           Incr{Acknowledged: 300, Value: 300},
 		PubSub:         PubSub{Published: 50, Received: 50},
 		Watch:          Watch{Committed: 20, Conflicts: 7, Value: 20},
-		Blocking:       Blocking{Pushed: 40, Served: 38, Left: 2},
+		Blocking:       Blocking{Pushed: 40, Served: 40},
 		Notices:        Notices{Moving: 3},
 		Errors:         map[string]int64{},
 		AppErrors:      map[string]int64{},
@@ -99,10 +99,16 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 		{"message late", balanced, announced, func(r *Result) { r.PubSub.Reordered = 1 }, "1 message was received after a later one."},
 		{"messages forgotten", balanced, announced, func(r *Result) { r.PubSub.Received = 40 }, "The messages don't add up"},
 		{"deaf", balanced, announced, func(r *Result) { r.PubSub.Deaf = 1 }, "1 shard channel had no listener any more."},
-		{"watch gave up", balanced, announced, func(r *Result) { r.Watch.Failed = 1 }, "1 optimistic transaction was given up."},
+		{"watch gave up", balanced, announced, func(r *Result) { r.Watch.Failed = 1 }, "1 optimistic transaction failed."},
 		{"commit lost", balanced, announced, func(r *Result) { r.Watch.Value = 19 }, "The optimistic transactions don't add up: 20 committed, the counters have 19."},
 		{"commit twice", balanced, announced, func(r *Result) { r.Watch.Value = 21 }, "The optimistic transactions don't add up"},
-		{"blpop gave up", balanced, announced, func(r *Result) { r.Blocking.Failed = 1 }, "1 BLPOP was given up."},
+		{"blpop gave up", balanced, announced, func(r *Result) { r.Blocking.Failed = 1 }, "1 BLPOP failed."},
+		{"exec unknown", balanced, announced, func(r *Result) { r.Watch.Unknown = 1 }, "1 EXEC was sent and not answered."},
+		{"blpop unknown", balanced, announced, func(r *Result) { r.Blocking.Unknown = 2 }, "2 BLPOPs were sent and not answered."},
+		{"items left", balanced, announced, func(r *Result) { r.Blocking.Served, r.Blocking.Left = 39, 1 }, "The list items don't add up: 40 pushed, 39 served, 1 left."},
+		{"more messages than published", balanced, announced, func(r *Result) { r.PubSub.Received = 51 }, "The messages don't add up"},
+		{"tried again", balanced, announced, func(r *Result) { r.AppRetries.PubSub = 1 }, "1 subscription was opened again by the application."},
+		{"message lost without a word", cut, cutTerms, func(r *Result) { r.PubSub.Untold = 1 }, "1 published message was lost of which no subscriber was told."},
 		{"item lost", balanced, announced, func(r *Result) { r.Blocking.Lost = 1 }, "1 list item was lost."},
 		{"item twice", balanced, announced, func(r *Result) { r.Blocking.Duplicated = 1 }, "1 list item was served twice."},
 		{"nobody told", balanced, announced, func(r *Result) { r.Notices = Notices{} }, "No connection was told anything"},
@@ -128,6 +134,21 @@ func TestJudgeFindsEveryBrokenRule(t *testing.T) {
 				t.Errorf("problems = %q, want one with %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// What was felt and is allowed for is said.
+func TestAllowedSaysWhatWasFelt(t *testing.T) {
+	if a := Allowed(balanced(), announced); len(a) > 0 {
+		t.Errorf("balanced account: %q", a)
+	}
+	r := cut()
+	r.PubSub.Gaps = 2
+	got := strings.Join(Allowed(r, cutTerms), "\n")
+	for _, want := range []string{"10 commands that can't be repeated", "1 EXEC has no answer", "1 BLPOP has no answer", "1 list items are lost", "3 published messages were lost", "2 gaps"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
 	}
 }
 

@@ -44,6 +44,23 @@ func Judge(r *Result, t Terms) []string {
 	return j.problems
 }
 
+// Allowed returns one sentence for each thing that was felt and that t allows for.
+func Allowed(r *Result, t Terms) []string {
+	j := judge{problems: []string{}}
+	if !t.Cut {
+		return j.problems
+	}
+	const maybe = "no answer: they were sent, and may have been executed, so they were not sent again"
+	j.broken(r.Commands.Unknown > 0, "%s %s.", count(r.Commands.Unknown, "command that can't be repeated has", "commands that can't be repeated have"), maybe)
+	j.broken(r.Watch.Unknown > 0, "%s %s.", count(r.Watch.Unknown, "EXEC has", "EXECs have"), maybe)
+	j.broken(r.Blocking.Unknown > 0, "%s %s; %d list items are lost with them.", count(r.Blocking.Unknown, "BLPOP has", "BLPOPs have"), maybe, r.Blocking.Lost)
+	j.broken(r.PubSub.Lost > 0, "%s lost while subscribers had no connection; they were told of %s.",
+		count(r.PubSub.Lost, "published message was", "published messages were"), count(r.PubSub.Gaps, "gap", "gaps"))
+	j.broken(t.Down && r.Commands.Failed+r.Watch.Failed+r.Blocking.Failed > 0, "%d commands, %d transactions and %d BLPOPs failed while there was no server.",
+		r.Commands.Failed, r.Watch.Failed, r.Blocking.Failed)
+	return j.problems
+}
+
 type judge struct{ problems []string }
 
 // broken adds a sentence if is is true.
@@ -97,25 +114,29 @@ func (j *judge) pubsub(r *Result, t Terms) {
 	j.broken(p.Duplicated > 0 && !t.Scattered, "%s received twice.", count(p.Duplicated, "message was", "messages were"))
 	j.broken(p.Reordered > 0 && !t.Scattered, "%s received after a later one.", count(p.Reordered, "message was", "messages were"))
 	j.broken(p.Deaf > 0, "%s no listener any more.", count(p.Deaf, "shard channel had", "shard channels had"))
-	j.broken(p.Received+p.Lost < p.Published,
+	j.broken(p.Untold > 0 && t.Cut && !t.Scattered, "%s lost of which no subscriber was told.",
+		count(p.Untold, "published message was", "published messages were"))
+	j.broken(r.AppRetries.PubSub > 0 && !t.Down, "%s opened again by the application.", count(r.AppRetries.PubSub, "subscription was", "subscriptions were"))
+	j.broken(p.Received+p.Lost < p.Published || p.Received+p.Lost > p.Published+p.Unknown && r.Cluster.Nodes == 0,
 		"The messages don't add up: %d published, %d received, %d lost.", p.Published, p.Received, p.Lost)
 }
 
 func (j *judge) watch(r *Result, t Terms) {
 	w := r.Watch
-	j.broken(w.Failed > 0 && !t.Down, "%s given up.", count(w.Failed, "optimistic transaction was", "optimistic transactions were"))
+	j.broken(w.Failed > 0 && !t.Down, "%s failed.", count(w.Failed, "optimistic transaction", "optimistic transactions"))
 	if t.Cut {
 		j.broken(w.Value < w.Committed || w.Value > w.Committed+w.Unknown,
 			"The optimistic transactions don't add up: %d committed and %d unknown, the counters have %d.", w.Committed, w.Unknown, w.Value)
 		return
 	}
+	j.broken(w.Unknown > 0, "%s sent and not answered.", count(w.Unknown, "EXEC was", "EXECs were"))
 	j.broken(w.Value != w.Committed,
 		"The optimistic transactions don't add up: %d committed, the counters have %d.", w.Committed, w.Value)
 }
 
 func (j *judge) blocking(r *Result, t Terms) {
 	b := r.Blocking
-	j.broken(b.Failed > 0 && !t.Down, "%s given up.", count(b.Failed, "BLPOP was", "BLPOPs were"))
+	j.broken(b.Failed > 0 && !t.Down, "%s failed.", count(b.Failed, "BLPOP", "BLPOPs"))
 	j.broken(b.Duplicated > 0, "%s served twice.", count(b.Duplicated, "list item was", "list items were"))
 	if t.Cut {
 		// Each BLPOP without an answer may have taken one item with it.
@@ -123,7 +144,9 @@ func (j *judge) blocking(r *Result, t Terms) {
 			count(b.Lost, "list item was", "list items were"), b.Unknown)
 		return
 	}
+	j.broken(b.Unknown > 0, "%s sent and not answered.", count(b.Unknown, "BLPOP was", "BLPOPs were"))
 	j.broken(b.Lost > 0, "%s lost.", count(b.Lost, "list item was", "list items were"))
+	j.broken(b.Served != b.Pushed, "The list items don't add up: %d pushed, %d served, %d left.", b.Pushed, b.Served, b.Left)
 }
 
 func (j *judge) scenario(r *Result, t Terms) {

@@ -49,6 +49,7 @@ func (r *Result) Rows() []Row {
 		{"Pub/Sub", []Cell{
 			c("published", r.PubSub.Published), c("received", r.PubSub.Received),
 			bad("lost", r.PubSub.Lost), bad("twice", r.PubSub.Duplicated), bad("out of order", r.PubSub.Reordered),
+			c("gaps told", r.PubSub.Gaps),
 		}},
 		{"WATCH", []Cell{
 			c("committed", r.Watch.Committed), c("in the server", r.Watch.Value),
@@ -56,14 +57,14 @@ func (r *Result) Rows() []Row {
 		}},
 		{"BLPOP", []Cell{
 			c("pushed", r.Blocking.Pushed), c("served", r.Blocking.Served), c("left", r.Blocking.Left),
-			bad("failed", r.Blocking.Failed), bad("lost", r.Blocking.Lost), bad("twice", r.Blocking.Duplicated),
+			bad("failed", r.Blocking.Failed), bad("lost", r.Blocking.Lost), bad("twice", r.Blocking.Duplicated), bad("unknown", r.Blocking.Unknown),
 		}},
 		{"History", []Cell{
 			c("recorded", r.History.Operations), c("keys", r.History.Keys),
 			bad("not linearizable", r.History.Violations), c("not checked", r.History.Unchecked),
 		}},
 		{"App retries", []Cell{
-			c("BLPOP", r.AppRetries.Blocking), c("Pub/Sub", r.AppRetries.PubSub), c("WATCH", r.AppRetries.Watch),
+			c("BLPOP", r.AppRetries.Blocking), bad("Pub/Sub", r.AppRetries.PubSub), c("WATCH", r.AppRetries.Watch),
 		}},
 		{"Handoffs", []Cell{
 			c("started", r.Handoffs.Started), c("succeeded", r.Handoffs.Succeeded), bad("failed", r.Handoffs.Failed),
@@ -118,7 +119,13 @@ func (r *Result) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintln(&b)
 	writeErrors(&b, "Errors", r.Errors)
-	writeErrors(&b, "Errors the application retried", r.AppErrors)
+	writeErrors(&b, "Errors of BLPOP, WATCH and subscriptions", r.AppErrors)
+	if len(r.Allowed) > 0 {
+		fmt.Fprint(&b, "\n  Allowed here, as connections end without a word\n")
+		for _, a := range r.Allowed {
+			fmt.Fprintf(&b, "    %s\n", a)
+		}
+	}
 	if r.OK {
 		fmt.Fprint(&b, "\nOK: the application would have felt nothing that this scenario does not allow.\n")
 	} else {

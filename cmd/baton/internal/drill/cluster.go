@@ -379,7 +379,11 @@ func withoutFirst(slots []maintsim.SlotRange, n int) (rest []maintsim.SlotRange)
 // validateCluster reports what is wrong with the cluster, or has no use in one.
 func (c Config) validateCluster(bad func(is bool, format string, args ...any)) {
 	if !c.Scenario.Clustered() {
-		bad(c.Shape != Shape{}, "--shards, --replicas, --steps, --slots, --window, --atomic and --max-redirects are for the scenarios %s, not for %s",
+		shape := c.Shape
+		if c.Scenario == RingMoves {
+			shape.Shards = 0
+		}
+		bad(shape != Shape{}, "--shards, --replicas, --steps, --slots, --window, --atomic and --max-redirects are for the scenarios %s, not for %s",
 			names(clusterScenarios()), c.Scenario)
 		return
 	}

@@ -34,7 +34,7 @@ func TestValidateFindsWhatNoClusterCanDo(t *testing.T) {
 		{"records", func(c *Config) { c.Records = 2 }, "--records has no use in a cluster"},
 		{"ports", func(c *Config) { c.OwnPorts = true }, "--own-ports has no use in a cluster"},
 		{"retained", func(c *Config) { c.Retained = Retained{maintsim.Migrated, 3} }, "--retained has no use in a cluster"},
-		{"storm", func(c *Config) { c.Handoffs = 3 }, "--handoffs is for the scenarios rebind and rebind-none, not for slot-migrate"},
+		{"storm", func(c *Config) { c.Handoffs = 3 }, "--handoffs is for the scenarios rebind, rebind-none, sentinel-failover, discovery-switch, ring, not for slot-migrate"},
 		{"target", func(c *Config) { c.Target.Fault = maintsim.FaultHang }, "--target-fault is for scenarios that move to another node"},
 		{"a database's shards", func(c *Config) { c.Scenario, c.Shards = Rebind, 3 }, "are for the scenarios slot-migrate, cluster-failover, reshard, not for rebind"},
 	}

@@ -124,14 +124,16 @@ func (c Config) Validate() error {
 	bad(c.ReadTimeout <= 0, "--read-timeout %v, want more than 0", c.ReadTimeout)
 	bad(c.Interval <= 0, "--interval %v, want more than 0", c.Interval)
 	bad(c.Proxies < 1 || c.Proxies > 100, "%d proxies, want 1 to 100", c.Proxies)
-	bad(c.Proxies < 2 && (c.Scenario == Rebind || c.Scenario == RollingUpgrade), "scenario %s needs at least 2 proxies", c.Scenario)
+	bad(c.Proxies < 2 && c.Scenario.among(Rebind, RollingUpgrade, DiscoverySwitch, SentinelFailover, RingMoves), "scenario %s needs at least 2 proxies", c.Scenario)
 	bad(c.Handoffs < 1, "--handoffs %d, want at least 1", c.Handoffs)
-	bad(c.Handoffs > 1 && !c.Scenario.storms(), "--handoffs is for the scenarios rebind and rebind-none, not for %s", c.Scenario)
+	bad(c.Handoffs > 1 && !c.Scenario.storms(), "--handoffs is for the scenarios %s, not for %s", names(storms()), c.Scenario)
 	bad(c.Handoffs > 1 && c.Scenario == RebindNone && c.Interval <= c.Grace,
 		"rebinds without an address can't overlap: --interval %v must be longer than --grace %v", c.Interval, c.Grace)
 	c.Conditions.validate(bad)
 	c.validateTogether(bad)
 	c.validateCluster(bad)
+	c.validateWatched(bad)
+	c.validateRing(bad)
 	if err := ValidateChaos(c.Chaos, c.ChaosOnly); err != nil {
 		errs = append(errs, err)
 	}
@@ -164,7 +166,7 @@ func (c Config) validateTogether(bad func(is bool, format string, args ...any)) 
 	useless(c.Reordered > 0, "--reordered", closes, "scenarios with MIGRATED, FAILED_OVER or SMIGRATED")
 	useless(c.LostClosings, "--lost-closings", closes, "scenarios with MIGRATED, FAILED_OVER or SMIGRATED")
 	useless(c.Target.Fault != maintsim.FaultNone, "--target-fault", c.Scenario.targets(), "scenarios that move to another node")
-	useless(c.Repeated, "--repeated", c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves), "moves to a named address")
+	useless(c.Repeated, "--repeated", c.Scenario.among(RollingUpgrade, Rebind, OverlappingMoves, DiscoverySwitch, RingMoves), "moves to a named address")
 	useless(c.Linger.Max > 0, "--linger", c.Scenario.moves() || c.Scenario == Chaos || c.Resolver.Max > 0, moving)
 	useless(c.TakeOver > 0, "--take-over", c.Scenario == TakeOver || c.Scenario == RebindNone && !c.ByName, inPlace)
 	bad(len(c.ChaosOnly) > 0 && c.Scenario != Chaos, "--chaos-only is for the scenario chaos, not for %s", c.Scenario)
@@ -200,16 +202,21 @@ func (c Config) timeout() time.Duration {
 		return c.Timeout
 	}
 	before, during, after := c.plan()
-	if c.Scenario.Clustered() {
-		return before + 2*during + after + time.Minute // real slots take longer to move
+	if c.Scenario.Clustered() || c.Scenario == SentinelFailover {
+		return before + 2*during + after + time.Minute // real slots and sentinels take longer
 	}
 	return before + during + after + 30*time.Second
 }
 
 // server is what to call the server, which is known to be there.
 func (c Config) server() string {
-	if c.Scenario.Clustered() {
+	switch {
+	case c.Scenario.Clustered():
 		return c.cluster()
+	case c.Scenario.watched():
+		return c.watchedServers()
+	case c.Scenario == RingMoves:
+		return c.ringServers()
 	}
 	_, name, _ := Backend(c.Server)
 	return name
@@ -222,7 +229,7 @@ func (c Config) proxies() int {
 	if c.records() > 1 {
 		n = max(n, c.records()+1)
 	}
-	if c.Handoffs > 1 && c.Scenario == Rebind {
+	if c.handoffs() > 1 && c.Scenario.among(Rebind, DiscoverySwitch, RingMoves) {
 		n = max(n, int((c.Grace+c.Linger.Max)/c.Interval)+3)
 	}
 	return n

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/baton-go/redis"
+	"github.com/baton-go/redis/cmd/baton/internal/account"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
 )
@@ -47,7 +48,7 @@ func TestValidateFindsEveryProblem(t *testing.T) {
 		{"read timeout", func(c *Config) { c.ReadTimeout = 0 }, "--read-timeout 0s"},
 		{"one proxy", func(c *Config) { c.Proxies = 1 }, "needs at least 2 proxies"},
 		{"no proxy", func(c *Config) { c.Proxies, c.Scenario = 0, Migrate }, "0 proxies, want 1 to 100"},
-		{"storm of migrations", func(c *Config) { c.Scenario, c.Handoffs = Migrate, 5 }, "--handoffs is for the scenarios rebind and rebind-none"},
+		{"storm of migrations", func(c *Config) { c.Scenario, c.Handoffs = Migrate, 5 }, "--handoffs is for the scenarios rebind, rebind-none, sentinel-failover, discovery-switch, ring, not for migrate"},
 		{"no handoff", func(c *Config) { c.Handoffs = 0 }, "--handoffs 0, want at least 1"},
 		{"overlap in place", func(c *Config) { c.Scenario, c.Handoffs = RebindNone, 5 }, "must be longer than --grace"},
 		{"short", func(c *Config) { c.Duration = 5 * time.Second }, "--duration 5s is too short: scenario rolling-upgrade takes 27.1s"},
@@ -153,6 +154,7 @@ func brief(s Scenario) Config {
 	case Quiet:
 		c.Duration = 2 * time.Second
 	default:
+		c.Interval = 200 * time.Millisecond // of a ring
 		c.Duration = c.length() + 2*shortEdge
 		if s.silent() {
 			c.Duration += recoverFast
@@ -182,7 +184,8 @@ func TestDrillIsOK(t *testing.T) {
 				t.Skip("takes seconds")
 			}
 			t.Parallel()
-			rep := drill(t, brief(s))
+			c := brief(s)
+			rep := drill(t, c)
 			r := &rep.Result
 			if !r.OK {
 				t.Fatalf("problems: %q\nerrors: %v\n%+v", r.Problems, r.Errors, *r)
@@ -193,8 +196,14 @@ func TestDrillIsOK(t *testing.T) {
 			if r.LatencyUS.Before.P50 <= 0 || r.LatencyUS.During.Max < r.LatencyUS.During.P99 || len(rep.Samples) < 10 {
 				t.Errorf("latency %+v, %d samples", r.LatencyUS, len(rep.Samples))
 			}
-			if s.moves() && (r.Handoffs.Succeeded == 0 || r.Notices.Moving == 0) {
+			if (s.moves() || s.watched()) && (r.Handoffs.Succeeded == 0 || s.moves() && r.Notices.Moving == 0) {
 				t.Errorf("handoffs %+v, notices %+v", r.Handoffs, r.Notices)
+			}
+			if !c.felt() && (r.PubSub.Published != r.PubSub.Received || r.Blocking.Pushed != r.Blocking.Served || len(r.Allowed) > 0) {
+				t.Errorf("messages %+v, items %+v, allowed %q", r.PubSub, r.Blocking, r.Allowed)
+			}
+			if r.AppRetries != (account.AppRetries{}) {
+				t.Errorf("the application has tried again: %+v", r.AppRetries)
 			}
 			if n := r.Notices; s.Clustered() && (r.Cluster.SlotsMoved == 0 || n.SMigrating == 0 || n.SMigrated == 0 || r.Values.Keys < 1000) {
 				t.Errorf("cluster %+v, notices %+v, values %+v", r.Cluster, n, r.Values)
@@ -292,6 +301,48 @@ func TestDrillWithRealServers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Sentinels, a discovery service and a ring with real servers, and what they are like
+// without notices.
+func TestDrillOfFailoverAndRingClientsWithRealServers(t *testing.T) {
+	for _, name := range []string{realserver.Redis8, realserver.Valkey9} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program := realserver.Require(t, name)
+			for _, s := range []Scenario{SentinelFailover, DiscoverySwitch, RingMoves} {
+				c := brief(s)
+				c.Server = program
+				c.Duration = 0
+				if s == DiscoverySwitch {
+					c.Mode = maintnotifications.ModeDisabled // the service alone is enough
+				}
+				if r := &drill(t, c).Result; !r.OK || r.PubSub.Published != r.PubSub.Received {
+					t.Errorf("%s: problems %q, errors %v, %v, Pub/Sub %+v", s, r.Problems, r.Errors, r.AppErrors, r.PubSub)
+				}
+			}
+		})
+	}
+}
+
+func TestValidateFindsWhatNoSentinelAndNoRingCanDo(t *testing.T) {
+	for want, edit := range map[string]func(*Config){
+		"makes servers of its own":                 func(c *Config) { c.Scenario, c.Server = SentinelFailover, "127.0.0.1:6379" },
+		"--by-name is for clients that know":       func(c *Config) { c.Scenario, c.ByName = DiscoverySwitch, true },
+		"--records is for names":                   func(c *Config) { c.Scenario, c.Records = DiscoverySwitch, 2 },
+		"are for servers with notices":             func(c *Config) { c.Scenario, c.RefuseOptIn = SentinelFailover, -1 },
+		"needs at least 2 proxies":                 func(c *Config) { c.Scenario, c.Proxies = SentinelFailover, 1 },
+		"--shards 1, want 2 to 16":                 func(c *Config) { c.Scenario, c.Shards = RingMoves, 1 },
+		"a ring has several servers":               func(c *Config) { c.Scenario, c.TLS = RingMoves, true },
+		"from knowing where its shards go":         func(c *Config) { c.Scenario, c.Protocol = RingMoves, 2 },
+		"are for the scenarios slot-migrate, clus": func(c *Config) { c.Scenario, c.Steps = RingMoves, 2 },
+	} {
+		c := Default()
+		edit(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error = %v, want one with %q", err, want)
+		}
 	}
 }
 

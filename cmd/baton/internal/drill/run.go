@@ -156,7 +156,8 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	rep.Marks = r.seen.timeline()
 	if settled {
 		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)
-		res.Problems = account.Judge(res, c.terms(r.problems))
+		terms := c.terms(r.problems)
+		res.Problems, res.Allowed = account.Judge(res, terms), account.Allowed(res, terms)
 	} else {
 		res.Problems = r.problems
 	}

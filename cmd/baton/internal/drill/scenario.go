@@ -34,6 +34,9 @@ const (
 	SlotMigrate      Scenario = "slot-migrate"
 	ClusterFailover  Scenario = "cluster-failover"
 	Reshard          Scenario = "reshard"
+	SentinelFailover Scenario = "sentinel-failover"
+	DiscoverySwitch  Scenario = "discovery-switch"
+	RingMoves        Scenario = "ring"
 	Chaos            Scenario = "chaos"
 	Quiet            Scenario = "quiet"
 )
@@ -64,6 +67,7 @@ func Groups() []Group {
 			Restart, Demotion, DNSChange, Shrink, MaintenanceMode,
 		}},
 		{"Clusters, which must not be felt either", clusterScenarios()},
+		{"Failover and ring clients, which must not feel anything either", []Scenario{SentinelFailover, DiscoverySwitch, RingMoves}},
 		{"Other", []Scenario{Chaos, Quiet}},
 	}
 }
@@ -108,8 +112,14 @@ func (s Scenario) Explain() string {
 		return "a replica takes over from each primary in turn, by command"
 	case Reshard:
 		return "a shard joins, gets its part of the slots, gives them back and leaves"
+	case SentinelFailover:
+		return "sentinels make a replica the master, writes pause meanwhile"
+	case DiscoverySwitch:
+		return "a discovery service says that the endpoint moves, the old one closes later"
+	case RingMoves:
+		return "the endpoint of each shard of a ring moves, one after the other"
 	case Chaos:
-		return "all of this but clusters at random, repeatable by --seed; see --chaos"
+		return "all of this but clusters, sentinels and rings at random, repeatable by --seed; see --chaos"
 	case Quiet:
 		return "nothing happens: what the other scenarios are compared with"
 	}
@@ -121,6 +131,14 @@ func (s Scenario) among(these ...Scenario) bool { return slices.Contains(these, 
 
 // Clustered reports whether s is done to a cluster.
 func (s Scenario) Clustered() bool { return slices.Contains(clusterScenarios(), s) }
+
+// watched reports whether sentinels tell the client of s where the server is.
+func (s Scenario) watched() bool { return s.among(SentinelFailover, DiscoverySwitch) }
+
+// IsOfDatabase reports whether s is done to a database, by [Scenario.Do].
+func (s Scenario) IsOfDatabase() bool {
+	return !s.Clustered() && !s.watched() && !s.among(RingMoves, Chaos, Quiet)
+}
 
 // Cuts reports whether s cuts connections with commands in flight.
 func (s Scenario) Cuts() bool { return s.among(FailoverCut, SilentCut) }
@@ -137,7 +155,7 @@ func (s Scenario) announces() bool {
 
 // moves reports whether s sends MOVING for certain.
 func (s Scenario) moves() bool {
-	return s.among(RollingUpgrade, Rebind, RebindNone, TakeOver, OverlappingMoves)
+	return s.among(RollingUpgrade, Rebind, RebindNone, TakeOver, OverlappingMoves, DiscoverySwitch, RingMoves)
 }
 
 // targets reports whether s opens another proxy than the present one.
@@ -151,7 +169,11 @@ func (s Scenario) needsName() bool {
 }
 
 // storms reports whether s can be repeated as a storm of handoffs.
-func (s Scenario) storms() bool { return s.among(Rebind, RebindNone) }
+func (s Scenario) storms() bool { return s.among(storms()...) }
+
+func storms() []Scenario {
+	return []Scenario{Rebind, RebindNone, SentinelFailover, DiscoverySwitch, RingMoves}
+}
 
 // least is the fewest proxies and records that s needs.
 func (s Scenario) least() (proxies, records int) {
@@ -160,8 +182,10 @@ func (s Scenario) least() (proxies, records int) {
 		return 3, 2
 	case OverlappingMoves, Chaos:
 		return 3, 1
+	case SentinelFailover, DiscoverySwitch:
+		return 2, 1
 	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Restart, Demotion, DNSChange, Quiet,
-		SlotMigrate, ClusterFailover, Reshard:
+		SlotMigrate, ClusterFailover, Reshard, RingMoves:
 	}
 	return 1, 1
 }
@@ -197,8 +221,10 @@ func (c Config) length() time.Duration {
 		return time.Duration(c.proxies())*(2*window+move) + margin
 	case Migrate, Failover:
 		return window + margin
-	case Rebind, RebindNone, TakeOver:
-		return time.Duration(max(c.Handoffs, 1)-1)*c.Interval + move + margin
+	case Rebind, RebindNone, TakeOver, DiscoverySwitch, RingMoves:
+		return time.Duration(c.handoffs()-1)*c.Interval + move + margin
+	case SentinelFailover:
+		return c.failoverLength()
 	case OverlappingMoves:
 		return time.Duration(secondMove*float64(c.Grace)) + move + margin
 	case FailoverCut:
@@ -238,7 +264,8 @@ func (c Config) middle(def time.Duration) time.Duration {
 
 // Do does s once to sim and returns when it is over. The grace time is that of its
 // moves. Those without an end
-// of their own, Chaos and Quiet, are not done, nor are those of a cluster.
+// of their own, Chaos and Quiet, are not done, nor are those of a cluster, of sentinels or
+// of a ring.
 func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration, opts ...maintsim.Option) error {
 	switch s {
 	case RollingUpgrade:
@@ -267,7 +294,7 @@ func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration
 		return sim.Shrink(ctx, opts...)
 	case MaintenanceMode:
 		return sim.MaintenanceMode(ctx, opts...)
-	case SlotMigrate, ClusterFailover, Reshard, Chaos, Quiet:
+	case SlotMigrate, ClusterFailover, Reshard, SentinelFailover, DiscoverySwitch, RingMoves, Chaos, Quiet:
 	}
 	return fmt.Errorf("scenario %q can't be done once to a database", s)
 }
@@ -306,7 +333,7 @@ func (c Config) perform(ctx context.Context, sim *maintsim.Sim) error {
 		if c.Scenario == RebindNone && c.byName() {
 			opts = append(opts, maintsim.WithNullByName())
 		}
-		return c.storm(ctx, sim, opts)
+		return c.storm(ctx, func(int) error { return c.Scenario.Do(ctx, sim, c.Grace, opts...) })
 	}
 	return c.Scenario.Do(ctx, sim, c.Grace, opts...)
 }
@@ -336,10 +363,18 @@ const (
 	ChaosAll       = "all"
 )
 
+// handoffs is how often the scenario is done; of a ring, once for each shard at least.
+func (c Config) handoffs() int {
+	if c.Scenario == RingMoves {
+		return max(c.Handoffs, c.shards())
+	}
+	return max(c.Handoffs, 1)
+}
+
 // storm does as many rebinds as the configuration says, one in each interval. They
-// overlap where the grace time is longer than that.
-func (c Config) storm(ctx context.Context, sim *maintsim.Sim, opts []maintsim.Option) error {
-	n := max(c.Handoffs, 1)
+// overlap where the grace time is longer than that. do does the ith.
+func (c Config) storm(ctx context.Context, do func(i int) error) error {
+	n := c.handoffs()
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	tick := time.NewTicker(c.Interval)
@@ -353,7 +388,7 @@ func (c Config) storm(ctx context.Context, sim *maintsim.Sim, opts []maintsim.Op
 				return context.Cause(ctx)
 			}
 		}
-		wg.Go(func() { errs[i] = c.Scenario.Do(ctx, sim, c.Grace, opts...) })
+		wg.Go(func() { errs[i] = do(i) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

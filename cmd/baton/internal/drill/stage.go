@@ -35,8 +35,13 @@ type stage interface {
 // newStage starts what the drill needs. onEvent is told what the simulator does. The opt-in
 // is to be accepted again after a time; 0 is never.
 func (c Config) newStage(onEvent func(maintsim.Event)) (st stage, accept time.Duration, err error) {
-	if c.Scenario.Clustered() {
+	switch {
+	case c.Scenario.Clustered():
 		return c.newClusterStage(onEvent)
+	case c.Scenario.watched():
+		return c.newSentinelStage(onEvent)
+	case c.Scenario == RingMoves:
+		return c.newRingStage(onEvent)
 	}
 	return c.newServerStage(onEvent)
 }

@@ -32,9 +32,9 @@ func (c Config) terms(incomplete []string) account.Terms {
 }
 
 // felt reports whether even a client that does everything right loses replies. What is
-// done to a cluster can be followed without notices, too.
+// done to a cluster, or told by sentinels, can be followed without notices, too.
 func (c Config) felt() bool {
-	return !c.Scenario.Clustered() && c.loses()
+	return !c.Scenario.Clustered() && !c.Scenario.watched() && c.loses()
 }
 
 func (c Config) loses() bool {

@@ -30,10 +30,10 @@ type list struct {
 	// pushing ends when the producer has ended.
 	pushing chan struct{}
 
-	pushed, unsure              numbers // owned by the producer
-	served                      numbers // owned by the consumer
-	twice                       int64   // owned by the consumer
-	failed, unknown, appRetries atomic.Int64
+	pushed, unsure  numbers // owned by the producer
+	served          numbers // owned by the consumer
+	twice           int64   // owned by the consumer
+	failed, unknown atomic.Int64
 }
 
 func newList(key string, slow bool) *list {
@@ -87,7 +87,7 @@ func (w *worker) push(ctx context.Context, l *list, n int64) {
 // consume takes items with BLPOP until the producer has ended and the list is
 // empty.
 func (w *worker) consume(ctx context.Context, l *list) {
-	var failing, ended time.Time // since when; zero: it is not
+	var ended time.Time // when the producer had; zero: it has not
 	for ctx.Err() == nil {
 		over := isClosed(l.pushing)
 		if over && ended.IsZero() {
@@ -100,11 +100,8 @@ func (w *worker) consume(ctx context.Context, l *list) {
 				return
 			}
 		case err != nil:
-			if Classify(err) == Unknown {
+			if w.failed(ctx, err) == Unknown {
 				l.unknown.Add(1)
-			}
-			if w.retry(ctx, err, &failing) {
-				l.appRetries.Add(1)
 			} else {
 				l.failed.Add(1)
 			}
@@ -115,7 +112,6 @@ func (w *worker) consume(ctx context.Context, l *list) {
 		default:
 			w.take(l, reply)
 		}
-		failing = time.Time{}
 		w.rec.completed()
 	}
 }

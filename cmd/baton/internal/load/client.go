@@ -29,4 +29,5 @@ type Client interface {
 var (
 	_ Client = (*redis.Client)(nil)
 	_ Client = (*redis.ClusterClient)(nil)
+	_ Client = (*redis.Ring)(nil)
 )

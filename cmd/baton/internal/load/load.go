@@ -227,7 +227,7 @@ func (l *Load) addWorkers() {
 			func(ctx context.Context) { to.consume(ctx, ls) })
 	}
 	for i := range of[publisher] {
-		ch := newChannel(l.place("channel:"+strconv.Itoa(i), i%regions, regions), l.channelKind(i))
+		ch := newChannel("{"+l.place("channel:"+strconv.Itoa(i), i%regions, regions)+"}", l.channelKind(i))
 		l.channels = append(l.channels, ch)
 		from, to := l.addWorker(true), l.addWorker(false)
 		l.subbed.Add(1)

@@ -43,16 +43,19 @@ type channel struct {
 	received         numbers // owned by the subscriber
 	last             int64   // owned by the subscriber; -1 before the first
 	twice, reordered int64   // owned by the subscriber
-	appRetries       atomic.Int64
+	// Owned by the subscriber: how often it was told that messages may be missing, and
+	// those that may. inGap is whether the next message ends a gap.
+	gaps       int64
+	told       numbers
+	inGap      bool
+	appRetries atomic.Int64
 }
 
 func newChannel(name string, kind channelKind) *channel {
 	return &channel{name: name, kind: kind, publishing: make(chan struct{}), last: -1}
 }
 
-// publish sends numbered messages. One that nobody received is sent again, as the
-// application sees in the reply; not in a cluster, where a node knows nothing of those who
-// listen at others.
+// publish sends numbered messages.
 func (w *worker) publish(ctx context.Context, ch *channel) {
 	defer close(ch.publishing)
 	if !w.load.subscribed(ctx) {
@@ -68,17 +71,12 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 	if ch.kind == sharded {
 		publish = w.client().SPublish
 	}
-	for began := time.Now(); ; {
-		b := w.begin(1)
-		cmd := publish(ctx, ch.name, ch.name+"|"+strconv.FormatInt(n, 10))
-		switch w.end(ctx, b, cmd.Err()) {
-		case Unknown:
-			ch.unsure.add(n)
-			return
-		case Failed:
-			return
-		case Acknowledged:
-		}
+	b := w.begin(1)
+	cmd := publish(ctx, ch.name, ch.name+"|"+strconv.FormatInt(n, 10))
+	switch w.end(ctx, b, cmd.Err()) {
+	case Unknown:
+		ch.unsure.add(n)
+	case Acknowledged:
 		if ch.kind == sharded && cmd.Val() == 0 {
 			ch.unheard.add(n)
 			ch.silence.add(n)
@@ -86,12 +84,8 @@ func (w *worker) publishOne(ctx context.Context, ch *channel, n int64) {
 			return
 		}
 		ch.silence = numbers{}
-		if cmd.Val() > 0 || w.load.cfg.Cluster || time.Since(began) > giveUp || ctx.Err() != nil {
-			ch.published.add(n)
-			return
-		}
-		ch.appRetries.Add(1)
-		pause(ctx, failurePause)
+		ch.published.add(n)
+	case Failed:
 	}
 }
 
@@ -140,7 +134,7 @@ func (w *worker) subscribe(ctx context.Context, ch *channel) {
 			confirmed = true
 			w.load.subbed.Done()
 		}
-		complete := w.receive(ctx, ch, ps.Channel(redis.WithChannelSize(bufferedMessages)))
+		complete := w.receive(ctx, ch, ps.ChannelWithSubscriptions(redis.WithChannelSize(bufferedMessages), redis.WithChannelGaps()))
 		_ = ps.Close() // everything was received
 		if complete {
 			return
@@ -160,18 +154,25 @@ func (w *worker) openSubscription(ctx context.Context, ch *channel) *redis.PubSu
 	return w.client().Subscribe(ctx, ch.name)
 }
 
-// receive books messages until it is complete, or false if msgs was closed before.
-func (w *worker) receive(ctx context.Context, ch *channel, msgs <-chan *redis.Message) bool {
+// receive books messages until it is complete, or false if events was closed before.
+func (w *worker) receive(ctx context.Context, ch *channel, events <-chan any) bool {
 	publishing := ch.publishing
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
 	for {
 		select {
-		case m, ok := <-msgs:
+		case e, ok := <-events:
 			if !ok {
 				return ctx.Err() != nil || isClosed(ch.publishing)
 			}
-			w.book(ch, m)
+			switch e := e.(type) {
+			case *redis.Message:
+				w.book(ch, e)
+			case *redis.Gap:
+				ch.gaps++
+				ch.inGap = true
+				note(w.rec.appErrors, e.Err)
+			}
 			if publishing == nil {
 				if ch.published.without(&ch.received) == 0 {
 					return true
@@ -205,5 +206,14 @@ func (w *worker) book(ch *channel, m *redis.Message) {
 	if n < ch.last {
 		ch.reordered++
 	}
+	ch.endGap(n)
 	ch.last = max(ch.last, n)
+}
+
+// endGap notes what may be missing in front of message n.
+func (ch *channel) endGap(n int64) {
+	for i := ch.last + 1; ch.inGap && i < n; i++ {
+		ch.told.add(i)
+	}
+	ch.inGap = false
 }

@@ -168,7 +168,6 @@ func (l *Load) settleWatch(r *account.Result) error {
 		r.Watch.Conflicts += t.conflicts.Load()
 		r.Watch.Failed += t.failed.Load()
 		r.Watch.Unknown += t.unknown.Load()
-		r.AppRetries.Watch += t.retried.Load()
 	}
 	return nil
 }
@@ -194,7 +193,6 @@ func (l *Load) settleBlocking(r *account.Result) error {
 		r.Blocking.Duplicated += ls.twice + ls.served.both(&left)
 		r.Blocking.Failed += ls.failed.Load()
 		r.Blocking.Unknown += ls.unknown.Load()
-		r.AppRetries.Blocking += ls.appRetries.Load()
 	}
 	return nil
 }
@@ -207,6 +205,8 @@ func (l *Load) settlePubSub(r *account.Result) error {
 		r.PubSub.Lost += ch.published.without(&ch.received)
 		r.PubSub.Reordered += ch.reordered
 		r.PubSub.Unknown += ch.unsure.len()
+		r.PubSub.Gaps += ch.gaps
+		r.PubSub.Untold += ch.published.without(&ch.received, &ch.told)
 		r.PubSub.Unheard += ch.unheard.without(&ch.received)
 		if ch.isDeaf() {
 			r.PubSub.Deaf++

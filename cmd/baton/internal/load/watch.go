@@ -5,24 +5,19 @@ import (
 	"errors"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/baton-go/redis"
 )
 
-// giveUp is how long the application retries one operation.
-const giveUp = 10 * time.Second
-
 // watched is a counter incremented by optimistic transactions.
 type watched struct {
-	key                                            string
-	committed, conflicts, failed, unknown, retried atomic.Int64
+	key                                   string
+	committed, conflicts, failed, unknown atomic.Int64
 }
 
 // watch increments t by reading it, and writing it in a transaction that fails if
-// somebody else has written meanwhile.
+// somebody else has written meanwhile, and then again. Nothing else is tried again.
 func (w *worker) watch(ctx context.Context, t *watched) {
-	var failing time.Time // since when; zero: it is not
 	for w.running(ctx) {
 		sent := false // EXEC was
 		err := w.client().Watch(ctx, func(tx *redis.Tx) error {
@@ -46,43 +41,21 @@ func (w *worker) watch(ctx context.Context, t *watched) {
 		case errors.Is(err, redis.TxFailedErr):
 			t.conflicts.Add(1)
 		default:
-			// An EXEC without an answer may have been executed. The application can't
-			// know, so it reads again and goes on: that is what optimistic loops are.
-			if sent {
+			// An EXEC without an answer may have been executed: the application can't know.
+			if w.failed(ctx, err); sent {
 				t.unknown.Add(1)
-			}
-			if !w.retry(ctx, err, &failing) {
+			} else {
 				t.failed.Add(1)
-				continue
 			}
-			t.retried.Add(1)
 			continue
 		}
-		failing = time.Time{}
 		w.rec.completed()
 	}
 }
 
-// retry notes an error the application retries, and pauses. It reports false when
-// the operation has failed for too long.
-func (w *worker) retry(ctx context.Context, err error, failing *time.Time) bool {
+// failed notes the error of a session's command, and pauses.
+func (w *worker) failed(ctx context.Context, err error) Outcome {
 	note(w.rec.appErrors, err)
-	now := time.Now()
-	if failing.IsZero() {
-		*failing = now
-	}
-	if Classify(err) == Failed && redis.DeliveryOf(err) == redis.Rejected && !notReady(err) || now.Sub(*failing) > giveUp {
-		*failing = time.Time{}
-		pause(ctx, failurePause)
-		return false
-	}
 	pause(ctx, failurePause)
-	return true
-}
-
-// notReady reports whether the server has refused something for the time being, or
-// a transaction because it has refused a part of it.
-func notReady(err error) bool {
-	return redis.IsReadOnlyError(err) || redis.IsLoadingError(err) || redis.IsExecAbortError(err) ||
-		redis.IsClusterDownError(err) || redis.IsTryAgainError(err) || redis.IsMasterDownError(err)
+	return Classify(err)
 }
