@@ -276,12 +276,42 @@ func (f *realWatch) tryFailover(ctx context.Context, old *proxy, unannounced boo
 	}
 	f.s.servers.record(Event{Kind: EventPromoted, Proxy: next.index})
 	if !unannounced {
-		if _, err := f.ask(master, "REPLICAOF", next.host, strconv.Itoa(next.port)); err != nil {
+		// What waited is refused before the new master's data, and messages, come in.
+		if err := f.demote(master, next); err != nil {
 			return nil, fmt.Errorf("maintsim: make the old master a replica: %w", err)
 		}
 		f.s.servers.record(Event{Kind: EventDemoted, Proxy: old.index})
 	}
 	return next, nil
+}
+
+// demote makes a server whose writes pause a replica, and ends the pause in the same breath.
+func (f *realWatch) demote(srv *realserver.Server, next *proxy) error {
+	ctx, cancel := context.WithTimeout(context.Background(), doTimeout)
+	defer cancel()
+	conn, err := dialServer(ctx, srv.Addr())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	d := newDataConn(conn)
+	if err := d.auth("", f.s.cfg.Password); err != nil {
+		return err
+	}
+	both := appendCommand(nil, "REPLICAOF", next.host, strconv.Itoa(next.port))
+	if _, err := conn.Write(appendCommand(both, "CLIENT", "UNPAUSE")); err != nil {
+		return err
+	}
+	for range 2 {
+		reply, err := d.reply()
+		if err != nil {
+			return err
+		}
+		if refusal, ok := reply.(ServerError); ok {
+			return refusal
+		}
+	}
+	return nil
 }
 
 // caughtUp waits until the replicas have all that the master has. They are asked

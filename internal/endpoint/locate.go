@@ -69,9 +69,9 @@ func (e *Endpoint) locate(ctx context.Context) (string, error) {
 	return addr, nil
 }
 
-// relocate asks where the server is, since it seems not to be where it was; at most once
-// in locateEvery. mu is held.
-func (e *Endpoint) relocate() {
+// relocate asks where the server is, since the one that l leads to is a replica now; at most
+// once in locateEvery. Who still names that one does not know yet. mu is held.
+func (e *Endpoint) relocate(l *link.Link) {
 	now := time.Now()
 	if e.closed || now.Sub(e.locatedAt) < locateEvery {
 		return
@@ -85,6 +85,8 @@ func (e *Endpoint) relocate() {
 			e.cfg.Logger.Debug("the server answers as a replica", "endpoint", e.cfg.Addr, "cause", err)
 			return
 		}
-		e.Moved("", addr)
+		if !isAt(l, addr) {
+			e.Moved("", addr)
+		}
 	})
 }

@@ -54,7 +54,7 @@ func (e *Endpoint) Demoted(l *link.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.cfg.Locate != nil {
-		e.relocate()
+		e.relocate(l)
 		return
 	}
 	e.post(event{kind: eventSuspect, link: l.ID(), l: l, reason: "READONLY"})
