@@ -159,7 +159,7 @@ func unblockAll(ctx context.Context, l *link.Link, all []*Blocked) error {
 
 // openBeside opens a link that the endpoint does not count as one of its own.
 func (e *Endpoint) openBeside(ctx context.Context, addr string) (*link.Link, error) {
-	addr, nc, err := e.dial(ctx, addr)
+	addr, nc, err := e.dial(ctx, addr, false)
 	if err != nil {
 		return nil, err
 	}

@@ -294,6 +294,7 @@ func (e *Endpoint) Close() {
 type use struct {
 	subscriber bool
 	lent       bool // to one user at a time
+	raced      bool // it is one of several attempts
 	onFrame    func(l *link.Link, frame []byte)
 	entry      func(l *link.Link) *entry
 }

@@ -3,7 +3,9 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -90,6 +92,7 @@ func (e *Endpoint) openFirst(ctx context.Context, u use, targets []string) (*lin
 
 // openRacing is one attempt of openFirst. A link that comes too late is closed.
 func (e *Endpoint) openRacing(ctx context.Context, u use, addr string, won *atomic.Bool) attemptResult {
+	u.raced = true
 	l, err := e.openOne(ctx, u, addr)
 	e.cfg.Manager.CircuitBreaker(addr).Report(err)
 	if err != nil {
@@ -109,4 +112,56 @@ func hedgeAfter(ctx context.Context) time.Duration {
 		d = time.Until(at) / hedgeShare
 	}
 	return min(max(d, shortestHedge), longestHedge)
+}
+
+// dialPatience is how long a socket may take to be open until another one is tried beside
+// it, and how long each of those has. TCP sends its first packet again after one second,
+// three and seven: into a hole it is lost, and the one that gets through comes late.
+const dialPatience = time.Second
+
+// connect opens a socket. One that takes long goes on, and beside it others are tried,
+// one after the other, so that the network is found soon after it is back; whichever is
+// first counts.
+func (e *Endpoint) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		beside sync.WaitGroup
+		won    net.Conn // set before beside is done
+	)
+	beside.Go(func() {
+		if won = e.connectBeside(ctx, network, addr); won != nil {
+			cancel()
+		}
+	})
+	nc, err := e.cfg.Dial(ctx, network, addr)
+	cancel()
+	beside.Wait()
+	switch {
+	case won == nil:
+		return nc, err
+	case err == nil:
+		_ = won.Close()
+		return nc, nil
+	}
+	return won, nil
+}
+
+// connectBeside tries for as long as ctx goes on; nil: none was opened.
+func (e *Endpoint) connectBeside(ctx context.Context, network, addr string) net.Conn {
+	tick := time.NewTicker(dialPatience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		attempt, cancel := context.WithTimeout(ctx, dialPatience)
+		nc, err := e.cfg.Dial(attempt, network, addr)
+		cancel()
+		if err == nil {
+			return nc
+		}
+	}
 }

@@ -60,3 +60,47 @@ func TestHandoffGoesOnBesideAnAttemptThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// A dial whose packets were lost goes on late when the network is back, because TCP sends
+// them ever more rarely: others are tried beside it.
+func TestDialsFindTheNetworkSoonAfterItIsBack(t *testing.T) {
+	for _, back := range []time.Duration{1100 * time.Millisecond, 3100 * time.Millisecond, 8 * time.Second, 15 * time.Minute} {
+		t.Run(back.String(), func(t *testing.T) {
+			bubble(t, func(t *tester) {
+				t.server(oldAddr)
+				t.net.SetResend(time.Second)
+				t.net.Blackhole(oldAddr, true)
+				t.cfg.DialTimeout = time.Hour
+				e := t.endpoint()
+				time.AfterFunc(back, func() { t.net.Blackhole(oldAddr, false) })
+				l, err := e.openAt(t.Context(), e.pooledUse(), []string{oldAddr})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if late := time.Since(t.start) - back; late < 0 || late > dialPatience {
+					t.Errorf("the link is open %v after the network is back, want within %v", late, dialPatience)
+				}
+				t.wantConns(oldAddr, 1)
+				if t.atOnce > 2 {
+					t.Errorf("%d dials at one time, want 2 at most", t.atOnce)
+				}
+				l.Drain()
+				e.Close()
+			})
+		})
+	}
+}
+
+// A dial that takes long because the server is far away is not broken off, and one that
+// both attempts have opened leaves one connection.
+func TestASlowDialIsWaitedFor(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.net.SetLatency(oldAddr, 900*time.Millisecond) // 1.8 s to dial
+		e := t.endpoint()
+		e.Echo("first")
+		t.at(5400 * time.Millisecond) // to dial, for the handshake, for the command
+		t.wantConns(oldAddr, 1)
+		e.Close()
+	})
+}

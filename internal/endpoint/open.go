@@ -86,7 +86,7 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 	began := time.Now()
 	ctx, done := e.dialling(ctx)
 	defer done()
-	addr, nc, err := e.dial(ctx, addr)
+	addr, nc, err := e.dial(ctx, addr, u.raced)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (e *Endpoint) shake(ctx context.Context, nc net.Conn, cfg link.Config, h li
 }
 
 // dial opens a socket, and tells to which address: another one than addr where the
-// endpoint has to be located.
-func (e *Endpoint) dial(ctx context.Context, addr string) (string, net.Conn, error) {
+// endpoint has to be located. raced: somebody else sees to it if that takes long.
+func (e *Endpoint) dial(ctx context.Context, addr string, raced bool) (string, net.Conn, error) {
 	if d := e.cfg.DialTimeout; d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, &dialTimeout{d})
@@ -159,7 +159,11 @@ func (e *Endpoint) dial(ctx context.Context, addr string) (string, net.Conn, err
 			return addr, nil, err
 		}
 	}
-	nc, err := e.cfg.Dial(ctx, e.cfg.Network, addr)
+	connect := e.connect
+	if raced {
+		connect = e.cfg.Dial
+	}
+	nc, err := connect(ctx, e.cfg.Network, addr)
 	if err != nil && ctx.Err() != nil {
 		if cause := context.Cause(ctx); !errors.Is(err, cause) {
 			err = fmt.Errorf("%w: %w", cause, err)

@@ -84,6 +84,7 @@ type Network struct {
 	wires     []*wire // in the order of their making
 	set       map[string]*settings
 	base      link
+	resend    time.Duration // see SetResend
 	ports     int           // dialled from so far
 	changed   chan struct{} // nil, or closed at the next change dials wait for
 	closed    bool
@@ -156,6 +157,16 @@ func (n *Network) Blackhole(addr string, on bool) {
 	for _, w := range n.wiresOf(addr) {
 		w.setHole(on, n.link(w.target).latency)
 	}
+}
+
+// SetResend sets after how long a dial that a black hole has swallowed is sent again for
+// the first time; each of the later pauses is twice as long as the one before, as with
+// TCP, where the first is a second. So a dial may go on late when the hole has ended.
+// Zero, the default: it goes on at once.
+func (n *Network) SetResend(first time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.resend = first
 }
 
 // change applies f to the settings of addr, or g to the defaults if addr is
@@ -301,7 +312,8 @@ func (n *Network) dial(ctx context.Context, network, addr string) (net.Conn, err
 	}
 	key := canonical(addr)
 	latency := n.link(key).latency
-	arrival := time.Now().Add(2 * latency)
+	sent := time.Now()
+	arrival := sent.Add(2 * latency)
 	for {
 		if ctx.Err() != nil {
 			return fail(contextError(ctx))
@@ -330,11 +342,25 @@ func (n *Network) dial(ctx context.Context, network, addr string) (net.Conn, err
 
 		if hole {
 			wait(ctx.Done(), changed, time.Time{})
-			arrival = time.Now().Add(2 * latency) // the first packet that gets through
+			arrival = n.sentAgain(sent).Add(2 * latency) // the first packet that gets through
 			continue
 		}
 		wait(ctx.Done(), changed, arrival)
 	}
+}
+
+// sentAgain is when a dial that was sent at a time is sent again next.
+func (n *Network) sentAgain(sent time.Time) time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	if n.resend <= 0 {
+		return now
+	}
+	for pause := n.resend; sent.Before(now); pause *= 2 {
+		sent = sent.Add(pause)
+	}
+	return sent
 }
 
 // connect makes a connection to the listener at key. n.mu is held.

@@ -438,6 +438,24 @@ func TestBlackholeHangsDials(t *testing.T) {
 	})
 }
 
+func TestDialsAreSentAgainAsTCPDoes(t *testing.T) {
+	run(t, func(t *tester) {
+		t.net.SetResend(time.Second)
+		t.net.SetLatency(addr, 10*time.Millisecond)
+		t.net.Blackhole(addr, true)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			t.dial() // sent at 0 s, 1 s, 3 s and 7 s
+			t.at(7020 * time.Millisecond)
+		})
+		time.Sleep(3100 * time.Millisecond)
+		t.net.Blackhole(addr, false)
+		t.dial()
+		t.at(3120 * time.Millisecond)
+		wg.Wait()
+	})
+}
+
 func TestBlackholeHoldsBackWhatIsSent(t *testing.T) {
 	run(t, func(t *tester) {
 		c, s := t.dial()
