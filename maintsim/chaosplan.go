@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,6 +51,12 @@ func actions() []action {
 		{"shrink", 1, true, func(d *draft) func(context.Context) error { return d.member(d.s.Shrink) }},
 		{"maintenance-mode", 1, true, func(d *draft) func(context.Context) error { return d.member(d.s.MaintenanceMode) }},
 	}
+}
+
+// chaosFaults are those that a chaos chooses from. An outage is more than a client that
+// waits for a few seconds can bridge.
+func chaosFaults() []Fault {
+	return slices.DeleteFunc(Faults(), func(f Fault) bool { return f == FaultBlackHole })
 }
 
 // chaosStep chooses step n of a seed.
@@ -211,7 +218,7 @@ func (d *draft) rebind() func(context.Context) error {
 		d.add(WithSecondTarget(i, 0.3), "second-target=%d", i)
 	}
 	if d.chance(3) {
-		f := Faults()[d.rng.IntN(len(Faults()))]
+		f := chaosFaults()[d.rng.IntN(len(chaosFaults()))]
 		long := d.part(serves)
 		if d.announced {
 			long /= 2
@@ -342,7 +349,7 @@ func (d *draft) optIn() func(context.Context) error {
 
 // fault chooses what is wrong with a proxy for a while.
 func (d *draft) fault() func(context.Context) error {
-	f, i := Faults()[d.rng.IntN(len(Faults()))], d.proxy()
+	f, i := chaosFaults()[d.rng.IntN(len(chaosFaults()))], d.proxy()
 	d.say("%s proxy=%d", f, i)
 	var st *faultState
 	p := d.s.proxies[i]

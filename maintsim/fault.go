@@ -24,6 +24,10 @@ const (
 	// FaultHang: dials succeed, and then nothing is read or answered until the
 	// fault is over. This holds for TLS, too, and for connections that exist.
 	FaultHang Fault = "hang"
+	// FaultBlackHole: packets are dropped. Dials get no answer, and on connections that
+	// exist nothing is read or answered until the fault is over. Where the system can't
+	// leave dials without an answer, it is FaultHang.
+	FaultBlackHole Fault = "black-hole"
 	// FaultClose: connections are closed as soon as they are accepted. Older ones
 	// stay.
 	FaultClose Fault = "close"
@@ -39,7 +43,7 @@ const (
 // Faults are all faults, without FaultNone.
 func Faults() []Fault {
 	return []Fault{
-		FaultRefuse, FaultUnreachable, FaultHang, FaultClose, FaultWrongPass, FaultLoading, FaultReadOnly,
+		FaultRefuse, FaultUnreachable, FaultHang, FaultClose, FaultWrongPass, FaultLoading, FaultReadOnly, FaultBlackHole,
 	}
 }
 
@@ -128,7 +132,10 @@ func (s *Sim) changedFault(p *proxy, prev *faultState, f Fault) error {
 }
 
 // blocksDials reports whether a fault is one of the listener.
-func blocksDials(f Fault) bool { return f == FaultRefuse || f == FaultUnreachable }
+func blocksDials(f Fault) bool { return f == FaultRefuse || f.isUnreachable() }
+
+// isUnreachable reports whether dials get no answer.
+func (f Fault) isUnreachable() bool { return f == FaultUnreachable || f == FaultBlackHole }
 
 // String is the fault's name.
 func (f Fault) String() string {
@@ -182,7 +189,9 @@ func (s *session) passHang() {
 	}
 }
 
-func (st *faultState) hangs() bool { return st.fault == FaultHang || st.hang.Load() }
+func (st *faultState) hangs() bool {
+	return st.fault == FaultHang || st.fault == FaultBlackHole || st.hang.Load()
+}
 
 // blockDials makes ln, whose connections nobody accepts, ignore dials. It returns
 // a function that undoes that.
@@ -233,7 +242,7 @@ func (s *session) ruleFault(f Fault, name []byte, frame []byte) (r ruling, ok bo
 			s.in.txBroken = s.in.inTx
 			return local("READONLY You can't write against a read only replica.")
 		}
-	case FaultNone, FaultRefuse, FaultUnreachable, FaultHang, FaultClose:
+	case FaultNone, FaultRefuse, FaultUnreachable, FaultHang, FaultBlackHole, FaultClose:
 	}
 	return ruling{entry: entry{n: 1}}, false
 }

@@ -48,6 +48,7 @@ func TestTargetFaults(t *testing.T) {
 		{maintsim.FaultRefuse, "refused", "refused", "refused", "refused"},
 		{maintsim.FaultUnreachable, "unreachable", "unreachable", "unreachable", "unreachable"},
 		{maintsim.FaultHang, "hangs", "hangs", "hangs", "hangs"},
+		{maintsim.FaultBlackHole, "unreachable", "unreachable", "unreachable", "unreachable"},
 		{maintsim.FaultClose, "closed", "closed", "closed", "closed"},
 		{maintsim.FaultWrongPass, "-NOAUTH", "-NOAUTH", "-NOAUTH", "-WRONGPASS"},
 		{maintsim.FaultLoading, "-LOADING", "-LOADING", "-LOADING", "-LOADING"},

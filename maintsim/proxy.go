@@ -138,7 +138,7 @@ func (s *Sim) open(p *proxy) error {
 func (s *Sim) serve(p *proxy, ln net.Listener, st *faultState) bool {
 	var unblock func()
 	blocked := false
-	if st != nil && st.fault == FaultUnreachable {
+	if st != nil && st.fault.isUnreachable() {
 		if unblock, blocked = s.blockDials(ln); !blocked {
 			st.hang.Store(true)
 		}

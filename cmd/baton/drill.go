@@ -30,8 +30,9 @@ commands that can't be sent again may end with an error that says that they may
 have been executed, and no others: a counter is then between the acknowledged
 INCRs and those and the unanswered ones together, a message may be lost only where
 its subscriber was told of a gap, and each worker's next command succeeds within 1s
-after the server is back. What was felt and is allowed is said in the account. That is 11s where peers vanish without
-a sign, because timeouts are relaxed in a window. Options that keep notices from the
+after the server is back, or 2s after an outage. What was felt and is allowed is said
+in the account. That is 11s where peers vanish without a sign, because timeouts are
+relaxed in a window. Options that keep notices from the
 client, or make a target bad for more than half of the grace time, are judged in
 the same way. Where there is no server at all for longer than commands wait, as
 in --chaos all, commands that were not executed may fail, too.
@@ -67,6 +68,7 @@ func drillCommand() *cobra.Command {
 		Long:  drillLong + explain.String(),
 		Example: `  baton drill
   baton drill --scenario failover-cut --report drill.html
+  baton drill --scenario outage --outage 15m
   baton drill --server /usr/bin/redis-server --json -
   baton drill --scenario rebind --handoffs 40 --interval 500ms --grace 1s
   baton drill --scenario rebind --target-fault hang:2s --variant seq-text --duplicates

@@ -102,6 +102,22 @@ type Result struct {
 	// Allowed has one sentence for each thing that was felt and that the scenario allows
 	// for: no client can do better where connections are cut without a word.
 	Allowed []string `json:"allowed"`
+	// Growth is what the whole program has, the simulator and the load with the client.
+	Growth Growth `json:"growth"`
+}
+
+// Growth is what a program has before the scenario, at most in it, and at the end of the
+// load.
+type Growth struct {
+	Goroutines Span `json:"goroutines"`
+	HeapKB     Span `json:"heap_kb"` // alive after a collection; the most is without one
+}
+
+// A Span is one number over a drill.
+type Span struct {
+	Before int64 `json:"before"`
+	Most   int64 `json:"most"`
+	After  int64 `json:"after"`
 }
 
 // Commands counts commands. Sent is the sum of the others.

@@ -208,6 +208,9 @@ func TestDrillIsOK(t *testing.T) {
 			if n := r.Notices; s.Clustered() && (r.Cluster.SlotsMoved == 0 || n.SMigrating == 0 || n.SMigrated == 0 || r.Values.Keys < 1000) {
 				t.Errorf("cluster %+v, notices %+v, values %+v", r.Cluster, n, r.Values)
 			}
+			if g := r.Growth.Goroutines; s == Outage && (g.Before == 0 || g.After > g.Before+50 || r.RecoveryMS <= 0) {
+				t.Errorf("goroutines %+v, recovered after %v ms", g, r.RecoveryMS)
+			}
 			if s.Cuts() && (r.InFlightAtCut == 0 || r.RecoveryMS <= 0 || r.RecoveryMS > 1000) {
 				t.Errorf("%d in flight, recovered after %v ms", r.InFlightAtCut, r.RecoveryMS)
 			}

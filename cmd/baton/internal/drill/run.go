@@ -100,6 +100,7 @@ type run struct {
 	seen  *witness
 
 	problems []string
+	growth   growth
 }
 
 func (r *run) run(ctx context.Context) (rep *Report, err error) {
@@ -153,6 +154,7 @@ func (r *run) run(ctx context.Context) (rep *Report, err error) {
 	res.Mode, res.Workers, res.Seed = string(c.Mode), c.Workers, c.Seed
 	r.seen.fill(res)
 	st.fill(res)
+	res.Growth = r.growth.seen
 	rep.Marks = r.seen.timeline()
 	if settled {
 		res.GapOutsideStallsMS = float64(r.gapOutsideStalls(rep)) / float64(time.Millisecond)
@@ -177,8 +179,10 @@ func (r *run) perform(ctx context.Context, before, during, after time.Duration) 
 
 	err := wait(ctx, before)
 	if err == nil {
+		r.growth.start()
 		r.clock.Enter(load.During)
 		err = r.stage.perform(ctx)
+		r.growth.stop()
 		if r.cfg.felt() && !r.cfg.Scenario.Cuts() {
 			r.clock.Back(time.Now())
 		}
@@ -191,6 +195,7 @@ func (r *run) perform(ctx context.Context, before, during, after time.Duration) 
 		r.clock.Enter(load.After)
 		err = wait(ctx, after)
 	}
+	r.growth.end()
 	r.clock.Stop()
 	patience := lastCommand
 	if err != nil {

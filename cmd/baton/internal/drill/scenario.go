@@ -26,6 +26,7 @@ const (
 	OverlappingMoves Scenario = "overlapping-moves"
 	FailoverCut      Scenario = "failover-cut"
 	SilentCut        Scenario = "silent-cut"
+	Outage           Scenario = "outage"
 	Restart          Scenario = "restart"
 	Demotion         Scenario = "demotion"
 	DNSChange        Scenario = "dns-change"
@@ -64,7 +65,7 @@ func Groups() []Group {
 		}},
 		{"Connections cut", []Scenario{FailoverCut, SilentCut}},
 		{"Transitions nobody announces, judged like cuts", []Scenario{
-			Restart, Demotion, DNSChange, Shrink, MaintenanceMode,
+			Outage, Restart, Demotion, DNSChange, Shrink, MaintenanceMode,
 		}},
 		{"Clusters, which must not be felt either", clusterScenarios()},
 		{"Failover and ring clients, which must not feel anything either", []Scenario{SentinelFailover, DiscoverySwitch, RingMoves}},
@@ -96,6 +97,8 @@ func (s Scenario) Explain() string {
 		return "a failover is announced, then connections are cut with commands in flight"
 	case SilentCut:
 		return "connections are cut with commands in flight, without a word"
+	case Outage:
+		return "packets are dropped, dials included, for longer than commands wait"
 	case Restart:
 		return "every connection is closed in order, nothing accepts for a while"
 	case Demotion:
@@ -145,7 +148,7 @@ func (s Scenario) Cuts() bool { return s.among(FailoverCut, SilentCut) }
 
 // silent reports whether s is a transition that nobody announces.
 func (s Scenario) silent() bool {
-	return s.among(Restart, Demotion, DNSChange, Shrink, MaintenanceMode)
+	return s.among(Outage, Restart, Demotion, DNSChange, Shrink, MaintenanceMode)
 }
 
 // announces reports whether s sends notices for certain.
@@ -184,7 +187,7 @@ func (s Scenario) least() (proxies, records int) {
 		return 3, 1
 	case SentinelFailover, DiscoverySwitch:
 		return 2, 1
-	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Restart, Demotion, DNSChange, Quiet,
+	case RollingUpgrade, Migrate, Failover, Rebind, RebindNone, TakeOver, FailoverCut, SilentCut, Outage, Restart, Demotion, DNSChange, Quiet,
 		SlotMigrate, ClusterFailover, Reshard, RingMoves:
 	}
 	return 1, 1
@@ -231,7 +234,7 @@ func (c Config) length() time.Duration {
 		return c.Lead + maintsim.DefaultHold + c.Outage + margin
 	case SilentCut:
 		return maintsim.DefaultHold + c.Outage + margin
-	case Restart:
+	case Outage, Restart:
 		return c.Outage + margin
 	case Demotion:
 		return max(c.Lead, c.Outage) + margin
@@ -284,6 +287,8 @@ func (s Scenario) Do(ctx context.Context, sim *maintsim.Sim, grace time.Duration
 		return sim.FailoverCut(ctx, opts...)
 	case SilentCut:
 		return sim.Cut(ctx, opts...)
+	case Outage:
+		return sim.Outage(ctx, opts...)
 	case Restart:
 		return sim.Restart(ctx, opts...)
 	case Demotion:

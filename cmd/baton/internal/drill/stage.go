@@ -118,12 +118,21 @@ func (c Config) clientOptions() *redis.Options {
 		WriteTimeout:             c.ReadTimeout,
 		DialTimeout:              5 * time.Second,
 		PoolSize:                 load.Exclusive(c.Workers) + 8,
-		PoolTimeout:              c.ReadTimeout + c.Outage + 2*time.Second,
+		PoolTimeout:              c.commandsWait(),
 		MaxRetries:               10,
 		MinRetryBackoff:          8 * time.Millisecond,
 		MaxRetryBackoff:          250 * time.Millisecond,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: c.Mode},
 	}
+}
+
+// commandsWait is how long commands wait for a server: as long as there may be none, but for
+// an outage, in which they are to return.
+func (c Config) commandsWait() time.Duration {
+	if c.Scenario == Outage {
+		return c.ReadTimeout + 2*time.Second
+	}
+	return c.ReadTimeout + c.Outage + 2*time.Second
 }
 
 func (s *serverStage) client() load.Client               { return s.cl }

@@ -14,6 +14,9 @@ const (
 	// recoverSilent is the same after the server has left without a sign in a window:
 	// the client's timeouts are relaxed then.
 	recoverSilent = 10*time.Second + recoverFast
+	// recoverNetwork is the same after packets were dropped: what is dialled again once a
+	// second may just have been.
+	recoverNetwork = 2 * time.Second
 )
 
 // terms are what the drill allows and requires.
@@ -73,10 +76,15 @@ func (c Config) lateName() bool {
 }
 
 // down reports whether there may be no server for longer than commands wait.
-func (c Config) down() bool { return c.allChaos() || c.badTarget() || c.lateName() }
+func (c Config) down() bool {
+	return c.Scenario == Outage || c.allChaos() || c.badTarget() || c.lateName()
+}
 
 // recovery is how long after the scenario each worker's next command may take.
 func (c Config) recovery() time.Duration {
+	if c.Scenario == Outage {
+		return recoverNetwork
+	}
 	if c.Ending == maintsim.CloseSilent || c.allChaos() || c.badTarget() {
 		return recoverSilent
 	}
