@@ -243,22 +243,19 @@ func (c *ringCore) heartbeat() {
 		c.mu.Lock()
 		shards := slices.Collect(maps.Values(c.shards))
 		c.mu.Unlock()
-		var changed atomic.Bool
 		var wg sync.WaitGroup
 		for _, s := range shards {
 			wg.Go(func() {
-				if c.examine(s) {
-					changed.Store(true)
+				if !c.examine(s) {
+					return
 				}
+				c.mu.Lock()
+				c.version++
+				c.mu.Unlock()
+				c.rebuild() // at once: others may take long to answer
 			})
 		}
 		wg.Wait()
-		if changed.Load() {
-			c.mu.Lock()
-			c.version++
-			c.mu.Unlock()
-			c.rebuild()
-		}
 	}
 }
 

@@ -245,15 +245,17 @@ type actor struct {
 
 	mu       sync.Mutex // guards the fields below
 	version  string
-	refuses  bool      // the opt-in
-	hangsUp  bool      // when it is asked to opt in
-	quiet    bool      // nothing is answered, the handshake included
-	greeting []byte    // behind the reply to the opt-in
-	hasty    bool      // the greeting comes before that reply
-	stalled  time.Time // replies are held back until then
-	conns    []*part   // those that have opted in, oldest first
-	asked    int       // opt-ins
-	commands int       // handshakes aside
+	refuses  bool                       // the opt-in
+	hangsUp  bool                       // when it is asked to opt in
+	quiet    bool                       // nothing is answered, the handshake included
+	loading  bool                       // all but the handshake and subscriptions is answered with LOADING
+	says     func(args []string) string // first of all; "": what it says without that
+	greeting []byte                     // behind the reply to the opt-in
+	hasty    bool                       // the greeting comes before that reply
+	stalled  time.Time                  // replies are held back until then
+	conns    []*part                    // those that have opted in, oldest first
+	asked    int                        // opt-ins
+	commands int                        // handshakes aside
 }
 
 // A part is one connection of an actor.
@@ -350,7 +352,16 @@ func (a *actor) answer(p *part, args []string) string {
 	if name != "hello" && name != "client" {
 		a.commands++
 	}
+	loading, says := a.loading, a.says
 	a.mu.Unlock()
+	if loading && name != "hello" && name != "client" && name != "subscribe" {
+		return "-LOADING Redis is loading the dataset in memory\r\n"
+	}
+	if says != nil {
+		if said := says(args); said != "" {
+			return said
+		}
+	}
 	switch name {
 	case "hello":
 		a.mu.Lock()

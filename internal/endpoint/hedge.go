@@ -117,7 +117,7 @@ func hedgeAfter(ctx context.Context) time.Duration {
 // dialPatience is how long a socket may take to be open until another one is tried beside
 // it, and how long each of those has. TCP sends its first packet again after one second,
 // three and seven: into a hole it is lost, and the one that gets through comes late.
-const dialPatience = time.Second
+const dialPatience = 500 * time.Millisecond
 
 // connect opens a socket. One that takes long goes on, and beside it others are tried,
 // one after the other, so that the network is found soon after it is back; whichever is

@@ -99,8 +99,8 @@ func TestDeadSharedLinkIsNotReplaced(t *testing.T) {
 		t.cfg.Pool.MaxLifetime = time.Minute
 		e := t.endpoint()
 		e.Echo("first")
-		t.net.SetLatency(oldAddr, 400*time.Millisecond)
-		time.Sleep(time.Minute + 400*time.Millisecond) // it is being dialled
+		t.net.SetLatency(oldAddr, 200*time.Millisecond)
+		time.Sleep(time.Minute + 200*time.Millisecond) // it is being dialled
 		t.net.Refuse(oldAddr, true)
 		t.net.Cut(oldAddr, simnet.RST)
 		time.Sleep(time.Hour)
