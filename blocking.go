@@ -26,13 +26,13 @@ func (c *baseCmd) timeoutArg() (i int, unit time.Duration) {
 		return int(c.count) - 1, time.Second
 	case "blmpop", "bzmpop":
 		return 1, time.Second
-	case "xread", "xreadgroup":
+	case "xread", "xreadgroup", "ts.read":
 		for i := 1; i+1 < int(c.count); i++ {
 			word, _ := c.argAt(i)
 			switch {
 			case isWord(word, "block"):
 				return i + 1, time.Millisecond
-			case isWord(word, "streams"):
+			case isWord(word, "streams"), isWord(word, "max_count"):
 				return 0, 0
 			case isWord(word, "group"):
 				i += 2
@@ -116,7 +116,7 @@ func (c *core) sendLent(ctx context.Context, cmd Cmder, wire []byte, patience ti
 			return false, err
 		}
 		if !mayMove {
-			err = sendWire(ctx, lease.Link, cmd, wire, patience)
+			err = c.sendHeld(ctx, lease, cmd, wire)
 			c.giveBack(lease, err == nil)
 			return false, err
 		}

@@ -62,6 +62,8 @@ func (c *baseCmd) isIdempotent() bool {
 		return false
 	}
 	switch c.Name() {
+	case "wait", "waitaof": // another connection would answer for itself
+		return false
 	case "set":
 		return !c.hasOption(3, "nx", "xx", "get", "ifeq", "ifne", "ifdeq", "ifdne")
 	case "json.set":

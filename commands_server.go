@@ -238,7 +238,11 @@ func (c cmdable) DebugObject(ctx context.Context, key string) *StringCmd {
 // Wait waits until numSlaves replicas have what this connection has written, at most
 // for timeout, in whole milliseconds, 0 for ever. It gives how many have. It concerns
 // the writes of the same connection only, so it belongs on a Conn or at the end of a
-// pipeline. Since Redis 3.0, O(1).
+// pipeline; of a Client it is about nobody's.
+//
+// It stays on its connection: where that is lost, it fails, and is not sent again over
+// another one, unless the pipeline before it is as well. Before a handoff's old connection
+// is closed it ends, and gives how many have the writes by then. Since Redis 3.0, O(1).
 func (c cmdable) Wait(ctx context.Context, numSlaves int, timeout time.Duration) *IntCmd {
 	cmd := roomy[IntCmd]()
 	cmd.begin("wait")
@@ -250,7 +254,7 @@ func (c cmdable) Wait(ctx context.Context, numSlaves int, timeout time.Duration)
 }
 
 // WaitAOF is Wait for writes that are on disk: on numLocal (0 or 1) this server, and
-// numSlaves replicas. It gives both numbers. Since Redis 7.2, O(1).
+// numSlaves replicas. It gives both numbers, and moves as little. Since Redis 7.2, O(1).
 func (c cmdable) WaitAOF(ctx context.Context, numLocal, numSlaves int, timeout time.Duration) *IntSliceCmd {
 	cmd := roomy[IntSliceCmd]()
 	cmd.begin("waitaof")

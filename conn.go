@@ -117,6 +117,8 @@ type session struct {
 	watched  bool // WATCH was sent, and neither EXEC nor UNWATCH has ended it
 	executed bool // EXEC was sent, and no WATCH since
 	broken   bool // a command's outcome is unknown, or the link is lost
+	wrote    bool // the link has writes that a WAIT would be about
+	lost     bool // such a link was lost, and no WAIT has been told yet
 	closed   bool
 }
 
@@ -134,6 +136,11 @@ func (s *session) take(ctx context.Context, b *baseCmd) (*link.Link, error) {
 	if err := s.refusal(b); err != nil {
 		s.mu.Unlock()
 		return nil, err
+	}
+	if s.lost && isWait(b) {
+		s.lost = false
+		s.mu.Unlock()
+		return nil, lostWait(nil)
 	}
 	if s.l != nil {
 		defer s.mu.Unlock()
@@ -195,9 +202,13 @@ func (s *session) note(b *baseCmd, err error) (lost *lane.Lease) {
 			s.dirty = true
 		}
 	}
+	isWrite := b == nil || b.flags()&flagRead == 0
 	if err == nil || s.borrowed {
+		s.wrote = s.wrote || isWrite
 		return nil
 	}
+	s.lost = s.lost || s.wrote || isWrite && DeliveryOf(err) == MaybeSent
+	s.wrote = false
 	s.broken = true
 	lost = s.lease
 	if lost != nil {
@@ -257,7 +268,7 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 		isFresh := s.isFresh()
 		l, err := s.take(ctx, b)
 		if err == nil {
-			err = send(ctx, l, cmd)
+			err = s.send(ctx, l, cmd)
 			s.after(b, err)
 		}
 		if err == nil {
@@ -271,6 +282,16 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 		}
 		s.renew()
 	}
+}
+
+// send sends one command on the session's link.
+func (s *session) send(ctx context.Context, l *link.Link, cmd Cmder) error {
+	if !isWait(cmd.base()) {
+		return send(ctx, l, cmd)
+	}
+	done := s.core.holding(l, cmd.base())
+	defer done()
+	return send(ctx, l, cmd)
 }
 
 func (s *session) pipeline(ctx context.Context, cmds []Cmder) error {
@@ -312,10 +333,13 @@ func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 func (s *session) sendUnit(ctx context.Context, t *tries, cmds []Cmder, send unit) (int, error) {
 	for {
 		isFresh := s.isFresh()
-		l, err := s.take(ctx, nil)
+		wait := waitOf(cmds)
+		l, err := s.take(ctx, wait)
 		n := 0
 		if err == nil {
+			done := s.core.holding(l, wait)
 			n, err = send(ctx, l, cmds)
+			done()
 			for _, cmd := range cmds {
 				if b := cmd.base(); b.lane == laneSession {
 					s.after(b, nil)

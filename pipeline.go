@@ -281,7 +281,9 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 	if err != nil {
 		return 0, err
 	}
+	done := c.holding(lease.Link, waitOf(cmds))
 	n, err := send(ctx, lease.Link, cmds)
+	done()
 	// A connection whose state was changed is not lent to anybody else.
 	c.giveBack(lease, err == nil && need != laneSession)
 	return n, err
@@ -303,8 +305,17 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 			lastWrite = i
 		}
 	}
-	consider := func(cmd Cmder, err error) {
+	consider := func(i int, cmd Cmder, err error) {
 		b := cmd.base()
+		if isWait(b) && i > 0 {
+			if was.apart || len(rest) < i {
+				b.err = c.named(ctx, &was, b, lostWait(err))
+			} else { // with all that it is about
+				b.err = c.named(ctx, &was, b, err)
+				rest = append(rest, cmd)
+			}
+			return
+		}
 		one := was // all commands of the pipeline count as one attempt
 		p, again := c.judge(ctx, &one, b, err)
 		b.err = c.named(ctx, &one, b, err) // until it is sent again
@@ -320,13 +331,16 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 		b := cmd.base()
 		switch {
 		case i >= n:
-			consider(cmd, err)
+			consider(i, cmd, err)
 		case b.err != nil && notReady(b.err) && (i > lastWrite || b.flags()&flagRead != 0):
-			consider(cmd, b.err)
+			consider(i, cmd, b.err)
+		case late && isWait(b) && (was.apart || len(rest) < i):
+			b.err = c.named(ctx, &was, b, lostWait(nil))
 		case late && b.flags()&flagRead != 0:
 			rest = append(rest, cmd)
 		}
 	}
+	t.apart = was.apart || len(rest) < len(cmds)
 	return rest, pause
 }
 

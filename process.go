@@ -165,6 +165,7 @@ type tries struct {
 	began time.Time // when it first failed
 	sent  int       // how often it was sent again although it had been sent
 	idle  int       // how often it was tried again because it could not be sent
+	apart bool      // commands of its pipeline were executed over another connection
 }
 
 // count is how often a command has been tried.
@@ -264,7 +265,7 @@ func (c *core) waitsFor(e *link.Error) bool {
 	switch {
 	case errors.Is(e, lane.ErrPoolTimeout), errors.Is(e, lane.ErrPoolExhausted):
 		return false
-	case c.invalid != nil, errors.Is(e, errSessionClosed), errors.Is(e, errSessionLost), errors.Is(e, errNoPipeline):
+	case c.invalid != nil, errors.Is(e, errSessionClosed), errors.Is(e, errSessionLost), errors.Is(e, errNoPipeline), errors.Is(e, errWaitLost):
 		return false
 	case endpoint.Permanent(e):
 		return false

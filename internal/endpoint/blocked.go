@@ -24,7 +24,9 @@ const (
 type Blocked struct {
 	e     *Endpoint
 	l     *link.Link
-	moved bool // the link is being left; guarded by Endpoint.mu
+	moved bool          // the link is being left; guarded by Endpoint.mu
+	stays bool          // it is asked to end only when the link is about to be closed; immutable
+	over  chan struct{} // closed by Done; nil: it does not stay
 }
 
 // Block makes known that a command is about to wait on a lent link. It is nil where that
@@ -43,6 +45,55 @@ func (e *Endpoint) Block(l *link.Link) (b *Blocked, isFine bool) {
 	return en.blocked, true
 }
 
+// Hold makes known that a command is about to wait on a lent link that must not go on
+// elsewhere: when the link is left, its wait is ended shortly before the server closes it.
+// It is nil where nobody could do that.
+func (e *Endpoint) Hold(l *link.Link) *Blocked {
+	if l.Info().ConnID == 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	en := e.links[l.ID()]
+	if en == nil {
+		return nil
+	}
+	en.blocked = &Blocked{e: e, l: l, stays: true, over: make(chan struct{})}
+	if en.left {
+		e.endLate(en.blocked, en.leftBy)
+	}
+	return en.blocked
+}
+
+// The wait of a command that stays is ended that long before its link is closed: a part of
+// the time that is left, and no longer than a second.
+const (
+	lateShare = 4
+	lateMost  = time.Second
+)
+
+// endLate has a wait ended before a time. mu is held.
+func (e *Endpoint) endLate(b *Blocked, by time.Time) {
+	left := time.Until(by)
+	left -= min(left/lateShare, lateMost)
+	if left <= 0 || e.closed {
+		e.endWait(b)
+		return
+	}
+	e.work.Go(func() {
+		t := time.NewTimer(left)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.endWait(b)
+		case <-b.over:
+		case <-e.run.Done():
+		}
+	})
+}
+
 // Done ends it, and tells whether the server may have been asked to.
 func (b *Blocked) Done() (moved bool) {
 	if b == nil {
@@ -52,6 +103,9 @@ func (b *Blocked) Done() (moved bool) {
 	defer b.e.mu.Unlock()
 	if en := b.e.links[b.l.ID()]; en != nil && en.blocked == b {
 		en.blocked = nil
+	}
+	if b.over != nil {
+		close(b.over)
 	}
 	return b.moved
 }
@@ -72,17 +126,28 @@ func (e *Endpoint) Leaves(l *link.Link) bool {
 	return en == nil || en.left
 }
 
-// leaveLent ends the wait on a lent link that has been taken out of use.
-func (e *Endpoint) leaveLent(en *entry) {
+// leaveLent ends the wait on a lent link that has been taken out of use, and that its
+// server closes at a time; zero: that may be at once.
+func (e *Endpoint) leaveLent(en *entry, by time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	en.left = true
-	b := en.blocked
-	if b == nil || b.moved || e.closed {
+	en.left, en.leftBy = true, by
+	switch b := en.blocked; {
+	case b == nil:
+	case b.stays:
+		e.endLate(b, by)
+	default:
+		e.endWait(b)
+	}
+}
+
+// endWait has a wait ended. mu is held.
+func (e *Endpoint) endWait(b *Blocked) {
+	if b.moved || e.closed {
 		return
 	}
 	b.moved = true
-	at := place{en.l.Endpoint(), en.l.Peer()}
+	at := place{b.l.Endpoint(), b.l.Peer()}
 	if e.toUnblock == nil {
 		e.toUnblock = make(map[place][]*Blocked)
 	}

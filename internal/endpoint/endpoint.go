@@ -169,8 +169,9 @@ type entry struct {
 	beside bool                            // it is in no lane
 	age    *ageing                         // of the shared lane's link; set before it is registered
 
-	left    bool     // a lent link that is taken out of use; guarded by Endpoint.mu
-	blocked *Blocked // a command that waits on it; nil: none. Guarded by Endpoint.mu
+	left    bool      // a lent link that is taken out of use; guarded by Endpoint.mu
+	leftBy  time.Time // when its server closes it; zero: not known. Guarded by Endpoint.mu
+	blocked *Blocked  // a command that waits on it; nil: none. Guarded by Endpoint.mu
 }
 
 // A mover replaces the entry's link by one to the first of targets that works, so
@@ -342,7 +343,7 @@ func (e *Endpoint) pooledUse() use {
 		en := &entry{l: l, pooled: true, gone: func() { e.pool.Dropped(l) }}
 		en.retire = func() {
 			e.pool.Retire(l)
-			e.leaveLent(en)
+			e.leaveLent(en, time.Time{})
 		}
 		en.move = func(ctx context.Context, targets []string) error {
 			next, err := e.openFirst(ctx, e.pooledUse(), targets)
@@ -352,7 +353,9 @@ func (e *Endpoint) pooledUse() use {
 			if !e.pool.Add(next) {
 				return &link.Error{Endpoint: next.Endpoint(), Delivery: link.NotSent, Err: errReplacementDied}
 			}
-			en.retire()
+			by, _ := ctx.Deadline()
+			e.pool.Retire(l)
+			e.leaveLent(en, by)
 			return nil
 		}
 		return en

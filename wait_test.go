@@ -1,0 +1,310 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/baton-go/redis"
+	"github.com/baton-go/redis/internal/realserver"
+	"github.com/baton-go/redis/internal/simnet"
+	"github.com/baton-go/redis/maintsim"
+)
+
+// replicated starts a simulated database in front of a real server that has one replica.
+func replicated(t *testing.T, server string, grace time.Duration) (c, direct *redis.Client, sim *maintsim.Sim) {
+	t.Helper()
+	c, direct, sim = startBlockable(t, server, grace)
+	host, port, _ := strings.Cut(direct.Options().Addr, ":")
+	replica := newClient(t, &redis.Options{Addr: realserver.Start(t, server).Addr()})
+	if err := replica.Do(t.Context(), "replicaof", host, port).Err(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the replica is in step", func() bool {
+		info, err := direct.Info(t.Context(), "replication").Result()
+		return err == nil && strings.Contains(info, "state=online")
+	})
+	return c, direct, sim
+}
+
+// waits are the ways to wait for more replicas than there are, on a connection that has
+// written; each gives how many there were.
+func waits(server string) map[string]func(ctx context.Context, cn *redis.Conn, d time.Duration) (int64, error) {
+	all := map[string]func(ctx context.Context, cn *redis.Conn, d time.Duration) (int64, error){
+		"wait": func(ctx context.Context, cn *redis.Conn, d time.Duration) (int64, error) {
+			return cn.Wait(ctx, 2, d).Result()
+		},
+		"pipeline": func(ctx context.Context, cn *redis.Conn, d time.Duration) (int64, error) {
+			var w *redis.Cmd
+			_, err := cn.Pipelined(ctx, func(p redis.Pipeliner) error {
+				p.Set(ctx, "k", "w", 0)
+				w = p.Do(ctx, "wait", 2, d.Milliseconds())
+				return nil
+			})
+			if err != nil {
+				return 0, err
+			}
+			return w.Int64()
+		},
+	}
+	if server != "redis-7.0" {
+		all["waitaof"] = func(ctx context.Context, cn *redis.Conn, d time.Duration) (int64, error) {
+			v, err := cn.WaitAOF(ctx, 0, 2, d).Result()
+			if err != nil {
+				return 0, err
+			}
+			return 1 + v[1], nil // no replica of the tests writes to a disk
+		}
+	}
+	return all
+}
+
+// TestWaitEndsBeforeItsConnectionDoes: a WAIT stays on its connection during a handoff, and
+// tells before that is closed how many have the writes.
+func TestWaitEndsBeforeItsConnectionDoes(t *testing.T) {
+	const grace = 2 * time.Second
+	for _, server := range sentinelServers() {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			c, direct, sim := replicated(t, server, grace)
+			for name, wait := range waits(server) {
+				t.Run(name, func(t *testing.T) {
+					ctx := soon(t)
+					cn := c.Conn()
+					defer cn.Close()
+					if err := cn.Set(ctx, "k", "v", 0).Err(); err != nil {
+						t.Fatal(err)
+					}
+					began := time.Now()
+					if n, err := wait(ctx, cn, 300*time.Millisecond); n != 1 || err != nil {
+						t.Errorf("got %d, %v, want the one replica there is", n, err)
+					}
+					if took := time.Since(began); took < 300*time.Millisecond || took > 600*time.Millisecond {
+						t.Errorf("a wait of 300ms took %v", took)
+					}
+					var moved sync.WaitGroup
+					moved.Go(func() {
+						await(t, "it waits", func() bool {
+							list, err := direct.ClientList(ctx).Result()
+							return err == nil && strings.Contains(list, "cmd=wait")
+						})
+						began = time.Now()
+						if err := sim.Rebind(ctx); err != nil {
+							t.Error(err)
+						}
+					})
+					n, err := wait(ctx, cn, 20*time.Second)
+					took := time.Since(began)
+					if n != 1 || err != nil {
+						t.Errorf("got %d, %v, want the one replica there is", n, err)
+					}
+					if took < grace/2 || took >= grace {
+						t.Errorf("it was ended after %v of %v", took, grace)
+					}
+					moved.Wait()
+				})
+			}
+		})
+	}
+}
+
+// waitStage is a stage whose server answers WAIT with 1, and counts them.
+func waitStage(s *stage) (c *redis.Client, asked *atomic.Int32, cut *atomic.Bool) {
+	asked, cut = new(atomic.Int32), new(atomic.Bool)
+	a := s.actor(oldAddr)
+	a.says = func(args []string) string {
+		if !strings.EqualFold(args[0], "wait") {
+			return ""
+		}
+		asked.Add(1)
+		if cut.Load() {
+			s.net.Cut(oldAddr, simnet.FIN) // what was answered before arrives
+			return ""
+		}
+		return ":1\r\n"
+	}
+	s.opt.MaxRetries = 3
+	return s.client(), asked, cut
+}
+
+// wantLost checks that a WAIT was not answered, and says so.
+func (s *stage) wantLost(err error, want redis.Delivery, asked *atomic.Int32, times int32) {
+	s.Helper()
+	e, ok := errors.AsType[*redis.CommandError](err)
+	if !ok || e.Delivery != want {
+		s.Errorf("got %v, want a command error, %v", err, want)
+	}
+	if got := asked.Load(); got != times {
+		s.Errorf("it was sent %d times, want %d", got, times)
+	}
+}
+
+// Another connection answers a WAIT for its own writes, so it is not asked.
+func TestWaitIsAboutItsOwnConnection(t *testing.T) {
+	set := func(s *stage, c interface {
+		Set(ctx context.Context, key string, value any, d time.Duration) *redis.StatusCmd
+	}) {
+		s.Helper()
+		if err := c.Set(s.Context(), "k", "v", 0).Err(); err != nil {
+			s.Error(err)
+		}
+	}
+	for name, test := range map[string]func(s *stage){
+		"cut before it": func(s *stage) {
+			c, asked, _ := waitStage(s)
+			cn := c.Conn()
+			set(s, cn)
+			s.net.Cut(oldAddr, simnet.RST)
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, asked, 0)
+			set(s, cn) // on a new one
+			if n, err := cn.Wait(s.Context(), 1, time.Second).Result(); n != 1 || err != nil {
+				s.Errorf("got %d, %v on the new connection", n, err)
+			}
+			s.give(cn)
+		},
+		"cut before it and written again": func(s *stage) {
+			c, asked, _ := waitStage(s)
+			cn := c.Conn()
+			set(s, cn)
+			s.net.Cut(oldAddr, simnet.RST)
+			set(s, cn)
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, asked, 0)
+			s.give(cn)
+		},
+		"cut in it": func(s *stage) {
+			c, asked, cut := waitStage(s)
+			cn := c.Conn()
+			set(s, cn)
+			cut.Store(true)
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.MaybeSent, asked, 1)
+			s.give(cn)
+		},
+		"cut in a pipeline": func(s *stage) {
+			c, asked, cut := waitStage(s)
+			cut.Store(true)
+			cmds, err := c.Pipelined(s.Context(), func(p redis.Pipeliner) error {
+				p.Set(s.Context(), "k", "v", 0)
+				p.Do(s.Context(), "wait", 1, 1000)
+				return nil
+			})
+			s.wantLost(err, redis.MaybeSent, asked, 1)
+			if cmds[0].Err() != nil {
+				s.Errorf("SET: %v", cmds[0].Err())
+			}
+		},
+		"a pipeline that is sent again as a whole": func(s *stage) {
+			c, asked, _ := waitStage(s)
+			s.give(s.hold(c, 1)...)
+			s.net.Cut(oldAddr, simnet.FIN) // seen when it is lent, or not
+			cmds, err := c.Pipelined(s.Context(), func(p redis.Pipeliner) error {
+				p.Set(s.Context(), "k", "v", 0)
+				p.Do(s.Context(), "wait", 1, 1000)
+				return nil
+			})
+			if err != nil || cmds[1].(*redis.Cmd).Val() != int64(1) || asked.Load() != 1 {
+				s.Errorf("got %v, %v, sent %d times", cmds, err, asked.Load())
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { onStage(t, test) })
+	}
+}
+
+// blockingWaits are commands that block, with how a server answers when their time is over.
+func blockingWaits() map[string]struct {
+	timeout int // which argument
+	unit    time.Duration
+	null    string
+	call    func(ctx context.Context, c *redis.Client, d time.Duration) error
+} {
+	type row = struct {
+		timeout int
+		unit    time.Duration
+		null    string
+		call    func(ctx context.Context, c *redis.Client, d time.Duration) error
+	}
+	const sec, ms, null = time.Second, time.Millisecond, "_\r\n"
+	return map[string]row{
+		"blpop": {2, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error { return c.BLPop(ctx, d, "k").Err() }},
+		"brpop": {2, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error { return c.BRPop(ctx, d, "k").Err() }},
+		"brpoplpush": {3, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BRPopLPush(ctx, "k", "l", d).Err()
+		}},
+		"blmove": {5, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BLMove(ctx, "k", "l", "left", "right", d).Err()
+		}},
+		"blmpop": {1, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BLMPop(ctx, d, "left", 1, "k").Err()
+		}},
+		"bzpopmin": {2, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BZPopMin(ctx, d, "k").Err()
+		}},
+		"bzpopmax": {2, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BZPopMax(ctx, d, "k").Err()
+		}},
+		"bzmpop": {1, sec, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.BZMPop(ctx, d, "min", 1, "k").Err()
+		}},
+		"xread": {2, ms, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.XRead(ctx, &redis.XReadArgs{Streams: []string{"k", "$"}, Block: d}).Err()
+		}},
+		"xreadgroup": {5, ms, null, func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "g", Consumer: "c", Streams: []string{"k", ">"}, Block: d}).Err()
+		}},
+		"ts.read": {4, ms, "*0\r\n", func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.TSReadWithArgs(ctx, "k", "$", &redis.TSReadOptions{Block: true, Timeout: d}).Err()
+		}},
+		"wait": {2, ms, ":0\r\n", func(ctx context.Context, c *redis.Client, d time.Duration) error { return c.Wait(ctx, 1, d).Err() }},
+		"waitaof": {3, ms, "*2\r\n:0\r\n:0\r\n", func(ctx context.Context, c *redis.Client, d time.Duration) error {
+			return c.WaitAOF(ctx, 0, 1, d).Err()
+		}},
+	}
+}
+
+// Each command that blocks does so for its own time: the timeouts of others, relaxed or
+// not, do not cut it short.
+func TestBlockingCommandsHaveTheirOwnTime(t *testing.T) {
+	for name, b := range blockingWaits() {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				a := s.actor(oldAddr)
+				a.says = func(args []string) string {
+					if !strings.EqualFold(args[0], name) {
+						return ""
+					}
+					n, err := strconv.ParseFloat(args[b.timeout], 64)
+					if err != nil {
+						return "-ERR timeout is not a number\r\n"
+					}
+					time.Sleep(time.Duration(n * float64(b.unit)))
+					return b.null
+				}
+				s.maint.RelaxedTimeout = 6 * time.Second
+				c := s.client()
+				s.echo(c)
+				check := func(d time.Duration) {
+					s.Helper()
+					began := time.Now()
+					err := b.call(s.Context(), c, d)
+					if took := time.Since(began); took != d || err != nil && !errors.Is(err, redis.Nil) {
+						s.Errorf("got %v after %v, want nothing after %v", err, took, d)
+					}
+				}
+				both := []time.Duration{200 * time.Millisecond, 5 * time.Second, 17 * time.Second}
+				for d := range slices.Values(both) {
+					check(d)
+				}
+				a.tell("MIGRATING", 1, 30, "1")
+				for d := range slices.Values(both) {
+					check(d)
+				}
+			})
+		})
+	}
+}
