@@ -14,6 +14,10 @@ import (
 // null before the time is up, the command is sent again with the time that is left. So
 // the caller gets what an unmoved one would have got, and nothing is taken twice.
 
+//
+// TS.READ is left where it is until its connection is closed: an answer before its time is
+// up can't be told from another one. Then it is sent again, with the time that is left.
+
 // leastBlock is the shortest time that a command is sent again with; a server takes
 // milliseconds, and 0 would be for ever.
 const leastBlock = time.Millisecond
@@ -89,7 +93,7 @@ func (c *core) sendBlocking(ctx context.Context, cmd Cmder, began time.Time) err
 			left = max(left, leastBlock)
 			wire, patience = b.withTimeout(at, unit, left), left+blockingGrace
 		}
-		moved, err := c.sendLent(ctx, cmd, wire, patience, ok)
+		moved, err := c.sendLent(ctx, cmd, wire, patience, ok && b.Name() != "ts.read")
 		if err != nil || !moved || b.err == nil {
 			return err
 		}
@@ -116,7 +120,7 @@ func (c *core) sendLent(ctx context.Context, cmd Cmder, wire []byte, patience ti
 			return false, err
 		}
 		if !mayMove {
-			err = c.sendHeld(ctx, lease, cmd, wire)
+			err = c.sendHeld(ctx, lease, cmd, wire, patience)
 			c.giveBack(lease, err == nil)
 			return false, err
 		}

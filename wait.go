@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/baton-go/redis/internal/lane"
 	"github.com/baton-go/redis/internal/link"
@@ -47,8 +48,8 @@ func (c *core) holding(l *link.Link, wait *baseCmd) (done func()) {
 	return func() { held.Done() }
 }
 
-// sendHeld sends a WAIT that is not about a session: over any connection of the pool.
-func (c *core) sendHeld(ctx context.Context, lease *lane.Lease, cmd Cmder, wire []byte) error {
+// sendHeld sends a command that is not to be moved, over any connection of the pool.
+func (c *core) sendHeld(ctx context.Context, lease *lane.Lease, cmd Cmder, wire []byte, patience time.Duration) error {
 	b := cmd.base()
 	var wait *baseCmd
 	if isWait(b) {
@@ -56,7 +57,7 @@ func (c *core) sendHeld(ctx context.Context, lease *lane.Lease, cmd Cmder, wire 
 	}
 	done := c.holding(lease.Link, wait)
 	defer done()
-	return sendWire(ctx, lease.Link, cmd, wire, b.wait)
+	return sendWire(ctx, lease.Link, cmd, wire, patience)
 }
 
 // lostWait is the error of a WAIT that failed with err, or would have to be sent again

@@ -308,3 +308,33 @@ func TestBlockingCommandsHaveTheirOwnTime(t *testing.T) {
 		})
 	}
 }
+
+// A TS.READ that was cut goes on with the time that is left.
+func TestTSReadGoesOnWithTheTimeThatIsLeft(t *testing.T) {
+	onStage(t, func(s *stage) {
+		var blocks []string
+		s.actor(oldAddr).says = func(args []string) string {
+			if !strings.EqualFold(args[0], "ts.read") {
+				return ""
+			}
+			s.mu.Lock()
+			blocks = append(blocks, args[4])
+			s.mu.Unlock()
+			n, _ := strconv.Atoi(args[4])
+			time.Sleep(time.Duration(n) * time.Millisecond)
+			return "*0\r\n"
+		}
+		s.opt.MaxRetries = 3
+		c := s.client()
+		time.AfterFunc(3*time.Second, func() { s.net.Cut(oldAddr, simnet.FIN) })
+		began := time.Now()
+		err := c.TSReadWithArgs(s.Context(), "k", "0", &redis.TSReadOptions{Block: true, Timeout: 10 * time.Second}).Err()
+		if took := time.Since(began); err != nil || took < 9950*time.Millisecond || took > 10050*time.Millisecond {
+			s.Errorf("got %v after %v, want nothing after 10s", err, took)
+		}
+		if len(blocks) != 2 || blocks[0] != "10000" || len(blocks[1]) != 4 {
+			s.Errorf("it blocked for %v ms, want 10000, and 7000 less a pause", blocks)
+		}
+		s.sleep(10 * time.Second) // the server has not noticed
+	})
+}
