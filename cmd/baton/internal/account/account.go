@@ -110,13 +110,16 @@ type Result struct {
 // load.
 type Growth struct {
 	Goroutines Span `json:"goroutines"`
-	HeapKB     Span `json:"heap_kb"` // alive after a collection; the most is without one
+	// HeapKB is alive after a collection, but for the most. The load's own books are in it:
+	// each worker notes with a bit when it was served, and fills that in after an outage.
+	HeapKB Span `json:"heap_kb"`
 }
 
 // A Span is one number over a drill.
 type Span struct {
 	Before int64 `json:"before"`
 	Most   int64 `json:"most"`
+	End    int64 `json:"end"` // of the scenario
 	After  int64 `json:"after"`
 }
 

@@ -115,8 +115,8 @@ func (r *Result) WriteTable(w io.Writer) error {
 		fmt.Fprintf(&b, "\n  %d in flight at the cut, every worker served again %.0f ms after the server was back", r.InFlightAtCut, r.RecoveryMS)
 	}
 	if g := r.Growth; g.Goroutines.Before > 0 {
-		fmt.Fprintf(&b, "\n  goroutines %d before, %d at most, %d after; heap %d KB before, %d KB after",
-			g.Goroutines.Before, g.Goroutines.Most, g.Goroutines.After, g.HeapKB.Before, g.HeapKB.After)
+		fmt.Fprintf(&b, "\n  goroutines %d before, %d at most, %d at its end, %d after; heap %d KB before, %d KB at its end",
+			g.Goroutines.Before, g.Goroutines.Most, g.Goroutines.End, g.Goroutines.After, g.HeapKB.Before, g.HeapKB.End)
 	}
 	if r.Cluster.SlotsMoved > 0 {
 		fmt.Fprintf(&b, "\n  %.3f MOVED for each slot that moved", r.Cluster.MovedPerSlot)

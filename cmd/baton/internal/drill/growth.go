@@ -42,10 +42,11 @@ func (g *growth) start() {
 	})
 }
 
-// stop ends the look for the most.
+// stop ends the look for the most, and notes what there is at the end of the scenario.
 func (g *growth) stop() {
 	close(g.quit)
 	g.wg.Wait()
+	g.seen.Goroutines.End, g.seen.HeapKB.End = alive()
 }
 
 // end notes what there is while the load still runs.
