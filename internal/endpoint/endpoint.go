@@ -14,6 +14,7 @@ import (
 
 	"github.com/baton-go/redis/internal/lane"
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
 	"github.com/baton-go/redis/maintnotifications"
 )
 
@@ -52,6 +53,8 @@ type Config struct {
 	// OnSlots gets each SMIGRATED, on the endpoint's owner, from each link that told
 	// it. It must not block. nil: nothing.
 	OnSlots func(n maintnotifications.Notice)
+	// Tracking makes the server track what is read on the shared lane; nil: it doesn't.
+	Tracking *Tracking
 	// OnPush gets the pushes that are no maintenance notices: the name, and all
 	// elements with it. It runs on the endpoint's owner, never on a reader. Only
 	// those pushes are passed on that WantsPush is true for.
@@ -101,6 +104,20 @@ func (e *Endpoint) RemoteAddr() net.Addr {
 		return l.RemoteAddr()
 	}
 	return nil
+}
+
+// Tracking says who is told of the keys that links of the shared lane have read, for a
+// cache. None of its functions may block.
+type Tracking struct {
+	// OnInvalidate gets the server's word that keys have changed, in order with the
+	// link's replies: it runs on the link's reader. r is at an array of keys, or at a
+	// null for all keys.
+	OnInvalidate func(l *link.Link, r resp.Reader)
+	// OnLeave is called when a link is left: dead, replaced or handed over. Replies of
+	// what is in flight may still come.
+	OnLeave func(l *link.Link)
+	// OnGone is called when a link has died and no more replies come.
+	OnGone func(l *link.Link)
 }
 
 // Endpoint is one address with its links. Safe for concurrent use.
@@ -296,13 +313,14 @@ type use struct {
 	subscriber bool
 	lent       bool // to one user at a time
 	raced      bool // it is one of several attempts
+	tracked    bool // by the server, if Config.Tracking wants it
 	onFrame    func(l *link.Link, frame []byte)
 	entry      func(l *link.Link) *entry
 }
 
 // sharedUse is for the link of a shared lane.
 func (e *Endpoint) sharedUse(s *lane.Shared) use {
-	return use{entry: func(l *link.Link) *entry {
+	return use{tracked: true, entry: func(l *link.Link) *entry {
 		en := &entry{
 			l: l,
 			move: func(ctx context.Context, targets []string) error {
@@ -315,7 +333,13 @@ func (e *Endpoint) sharedUse(s *lane.Shared) use {
 			},
 			retire: func() { s.Dropped(l); l.Drain() },
 		}
-		en.gone = func() { en.age.stop(); s.Dropped(l) }
+		en.gone = func() {
+			en.age.stop()
+			s.Dropped(l)
+			if t := e.cfg.Tracking; t != nil {
+				t.OnGone(l)
+			}
+		}
 		en.age = e.watchAge(en)
 		return en
 	}}

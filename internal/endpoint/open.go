@@ -99,6 +99,9 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 		Endpoint: addr, Timeouts: e.timeouts, ReadBuffer: e.cfg.ReadBuffer, NoPolling: e.cfg.NoPolling, Readers: &e.readers,
 		WatchContexts: u.lent, Subscriber: u.subscriber, OnPush: e.onPush, OnClose: e.onClose,
 	}
+	if t := e.cfg.Tracking; t != nil && u.tracked {
+		h.Tracking, cfg.KeepReading, cfg.OnLeave = true, true, t.OnLeave
+	}
 	if u.onFrame != nil {
 		cfg.OnPush = func(l *link.Link, frame []byte) {
 			e.onPush(l, frame)
@@ -311,6 +314,9 @@ func (e *Endpoint) onPush(l *link.Link, frame []byte) {
 	name, err := names.Bytes()
 	if err != nil {
 		return
+	}
+	if t := e.cfg.Tracking; t != nil && string(name) == "invalidate" && l.Info().Tracking {
+		t.OnInvalidate(l, names)
 	}
 	_, isNotice := maintnotifications.KindOf(string(name))
 	if !isNotice && (e.cfg.WantsPush == nil || !e.cfg.WantsPush(string(name))) {

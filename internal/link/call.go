@@ -21,11 +21,19 @@ type Keeper interface {
 	Keep(i int, frame []byte)
 }
 
+// Carrier wants to know which link carries a request.
+type Carrier interface {
+	// Carried is called by Do before the request is queued on l: more than once where
+	// another link has to take it instead. It must not block.
+	Carried(l *Link)
+}
+
 // Request is what Do sends and how it waits.
 type Request struct {
 	Wire    []byte // the encoded commands; not changed, and not kept after the last reply
 	Replies int    // how many replies belong to it, at least 1
 	Sink    Sink
+	Carrier Carrier // nil: nobody wants to know
 	// Patience is how long the server may stay silent on this request: 0 means the
 	// link's read timeout, negative for ever; a positive value counts where it is
 	// longer than the read timeout.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,9 @@ type Handshake struct {
 	DB                 int
 	LibName, LibVer    string // "": not told
 	ReadOnly           bool   // READONLY, for replicas of a cluster
+	// Tracking asks the server, where it speaks RESP3, to tell which keys that were read
+	// on the link have changed: CLIENT TRACKING. A refusal fails nothing.
+	Tracking bool
 	// OptIn asks for maintenance notifications with this endpoint type, one of
 	// those of CLIENT MAINT_NOTIFICATIONS; "" does not ask.
 	OptIn string
@@ -38,6 +42,9 @@ type Info struct {
 	Role     string
 	ConnID   int64 // the server's number for the connection; 0: not told
 	OptedIn  bool  // maintenance notifications will come
+	Tracking bool  // the server tracks what is read on the link
+	// TrackingRefused is the server's error where it was asked to and would not.
+	TrackingRefused error
 	// OptInRefused is the server's error where it was asked for notifications and
 	// would not.
 	OptInRefused error
@@ -105,6 +112,7 @@ type step struct {
 	optional bool
 	hello    bool
 	optIn    bool
+	tracking bool
 }
 
 func (h *Handshake) hello() step {
@@ -157,6 +165,13 @@ func (h *Handshake) common() (s []step) {
 	return s
 }
 
+func (h *Handshake) tracking() []step {
+	if !h.Tracking {
+		return nil
+	}
+	return []step{{name: "CLIENT TRACKING", args: []string{"CLIENT", "TRACKING", "ON"}, optional: true, tracking: true}}
+}
+
 func (h *Handshake) optIn() []step {
 	if h.OptIn == "" {
 		return nil
@@ -173,9 +188,12 @@ func (h *Handshake) optIn() []step {
 func Open(ctx context.Context, nc net.Conn, cfg Config, h Handshake) (*Link, error) {
 	l := &Link{
 		cfg: cfg, nc: nc, id: linkIDs.Add(1), down: make(chan struct{}), gone: make(chan struct{}), flushAt: 1,
-		reading: true, turn: make(chan struct{}, 1),
+		reading: true, turn: make(chan struct{}, 1), away: new(atomic.Bool),
 	}
-	if cfg.soloAfter == 0 {
+	switch {
+	case cfg.KeepReading:
+		l.cfg.soloAfter = math.MaxInt
+	case cfg.soloAfter == 0:
 		l.cfg.soloAfter = soloAfter
 	}
 	l.bornAt = cfg.Timeouts.now()
@@ -217,6 +235,7 @@ func (l *Link) shake(h *Handshake) error {
 	l.info.Protocol = 2
 	if h.Protocol != 2 {
 		steps := append([]step{h.hello()}, h.common()...)
+		steps = append(steps, h.tracking()...)
 		if h.RefusedBy == "" {
 			steps = append(steps, h.optIn()...)
 		}
@@ -237,6 +256,7 @@ func (l *Link) shake(h *Handshake) error {
 		return &HandshakeError{Step: "HELLO", Err: ErrNeedsRESP3}
 	}
 	l.info.OptedIn, l.info.OptInRefused = false, nil
+	l.info.Tracking, l.info.TrackingRefused = false, nil
 	return l.run(append(h.legacy(), h.common()...))
 }
 
@@ -294,6 +314,9 @@ func (l *Link) settle(s step, frame []byte) error {
 		return err
 	}
 	_, err := r.Bytes()
+	if s.tracking {
+		l.info.Tracking, l.info.TrackingRefused = err == nil && l.info.Protocol == 3, err
+	}
 	if s.optional {
 		return nil
 	}

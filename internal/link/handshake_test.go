@@ -419,3 +419,78 @@ func TestTransientErrors(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestTrackingIsAskedForInTheSameRoundTrip(t *testing.T) {
+	const tracking = "CLIENT TRACKING ON"
+	for name, test := range map[string]struct {
+		replies string
+		tracked bool
+		refused error
+	}{
+		"granted": {helloReply + ok + ok, true, nil},
+		"refused": {helloReply + "-NOPERM no\r\n" + ok, false, resp.Error("NOPERM no")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *tester) {
+				o := t.Open(t.Context(), Handshake{Protocol: 3, Tracking: true, OptIn: "internal-ip"})
+				o.srv.Reply(test.replies)
+				got := o.Link().Info()
+				if got.Tracking != test.tracked || got.TrackingRefused != test.refused || !got.OptedIn { //nolint:errorlint // as it came
+					t.Errorf("got %+v", got)
+				}
+			})
+		})
+	}
+	bubble(t, func(t *tester) { // RESP2 has no pushes
+		o := t.Open(t.Context(), Handshake{Protocol: 2, Tracking: true, DB: 1})
+		o.srv.Reply(ok)
+		if got := o.Link().Info(); got.Tracking || got.TrackingRefused != nil {
+			t.Errorf("got %+v after RESP2, want %s not to be asked for", got, tracking)
+		}
+	})
+}
+
+func TestALinkTellsOnceThatItIsLeft(t *testing.T) {
+	bubble(t, func(t *tester) {
+		var left []bool
+		t.cfg.OnLeave = func(l *Link) { left = append(left, l.Left().Load()) }
+		o := t.Open(t.Context(), Handshake{Protocol: 3})
+		o.srv.Reply(helloReply)
+		l := o.Link()
+		r := t.Do(l, "GET a")
+		if l.Left().Load() || left != nil {
+			t.Error("a link that serves was left")
+		}
+		l.Drain()
+		if want := []bool{true}; !slices.Equal(left, want) {
+			t.Errorf("got %v while the link drains, want %v", left, want)
+		}
+		o.srv.Reply("+a\r\n")
+		r.Want("+a\r\n")
+		<-l.Gone()
+		if len(left) != 1 {
+			t.Errorf("the link was left %d times", len(left))
+		}
+	})
+}
+
+func TestALinkThatKeepsReadingSeesPushesAtOnce(t *testing.T) {
+	bubble(t, func(t *tester) {
+		seen := 0
+		t.cfg.KeepReading = true
+		t.cfg.OnPush = func(*Link, []byte) { seen++ }
+		o := t.Open(t.Context(), Handshake{Protocol: 3})
+		o.srv.Reply(helloReply)
+		l := o.Link()
+		for i := range 3 * soloAfter { // more than enough for callers to read by themselves
+			r := t.Do(l, "GET a")
+			o.srv.Reply("+a\r\n")
+			r.Want("+a\r\n")
+			o.srv.Reply(pushFrame("invalidate"))
+			synctest.Wait()
+			if seen != i+1 {
+				t.Fatalf("got %d pushes, want %d", seen, i+1)
+			}
+		}
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/baton-go/redis/internal/resp"
@@ -82,6 +83,13 @@ type Config struct {
 	// OnPush gets every push of the server, or every frame of a Subscriber. It runs
 	// on the reader: it must not block, and frame is valid only until it returns.
 	OnPush func(l *Link, frame []byte)
+	// KeepReading leaves the socket to the link's reader, so that a push is seen at once
+	// whatever callers do.
+	KeepReading bool
+	// OnLeave is called once, as soon as the link takes no commands any more; replies of
+	// what is in flight may still come. It runs on whoever ends the link's service: it
+	// must not block. nil: nothing.
+	OnLeave func(l *Link)
 	// OnClose is called once, when the link has died and every call on it has its
 	// outcome. It must not block.
 	OnClose func(l *Link, err error)
@@ -113,6 +121,8 @@ type Link struct {
 	calls sync.Pool
 
 	bornAt int64 // immutable; by the clock of Timeouts
+
+	away *atomic.Bool // it takes no commands any more; set before OnLeave
 
 	down chan struct{} // closed when the link begins to die: by kill
 	gone chan struct{} // closed when the link has died and nobody uses it any more
@@ -223,6 +233,17 @@ func (l *Link) Idle() time.Duration {
 	return time.Duration(l.cfg.Timeouts.now() - max(l.lastRead, l.bornAt))
 }
 
+// Left becomes true as soon as the link takes no commands any more. It may be kept
+// when the link is gone.
+func (l *Link) Left() *atomic.Bool { return l.away }
+
+// leave tells, once, that the link takes no commands any more. No lock is held.
+func (l *Link) leave() {
+	if !l.away.Swap(true) && l.cfg.OnLeave != nil {
+		l.cfg.OnLeave(l)
+	}
+}
+
 // Err tells why the link died; nil while it lives.
 func (l *Link) Err() error {
 	l.mu.Lock()
@@ -249,6 +270,7 @@ func (l *Link) Drain() {
 	l.letIn()
 	empty := l.drained()
 	l.mu.Unlock()
+	l.leave()
 	if empty {
 		l.kill(ErrDraining)
 	}
@@ -281,6 +303,7 @@ func (l *Link) kill(err error) {
 	l.letIn()
 	l.wantTurn()
 	l.mu.Unlock()
+	l.leave()
 	if t, ok := l.nc.(interface{ NetConn() net.Conn }); ok && !errors.Is(err, ErrDraining) {
 		_ = t.NetConn().Close() // TLS would first wait to say goodbye to a peer that may not listen
 	}
@@ -359,6 +382,9 @@ func (l *Link) Do(ctx context.Context, q Request) (Done, error) {
 	watch := ctx.Done()
 	if watch != nil && ctx.Err() != nil {
 		return Done{}, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
+	}
+	if q.Carrier != nil {
+		q.Carrier.Carried(l)
 	}
 	c := l.calls.Get().(*call)
 	c.sink, c.replies, c.patience = q.Sink, q.Replies, q.Patience
