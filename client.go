@@ -37,6 +37,7 @@ type core struct {
 
 	dialHooks *hooks                                          // of the client that was made first
 	slots     atomic.Pointer[func(maintnotifications.Notice)] // gets SMIGRATED; nil: nobody does
+	csc       *clientCache                                    // nil: nothing is cached; set before first use
 	creds     *liveCredentials                                // nil: no StreamingCredentialsProvider; set before first use
 	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
 	isNode    atomic.Bool                                     // it is the client of a cluster\'s node
@@ -83,6 +84,7 @@ func (c *core) open() {
 		return
 	}
 	c.manager = newMaintManager(opt, c.recordedMetrics())
+	c.csc = newClientCache(c)
 	cfg := endpoint.Config{
 		Network: opt.Network, Addr: opt.Addr, TLS: opt.TLSConfig != nil,
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -96,6 +98,7 @@ func (c *core) open() {
 				(*f)(n)
 			}
 		},
+		Tracking:     c.csc.tracking(),
 		WantsPush:    func(name string) bool { return opt.PushNotificationProcessor.GetHandler(name) != nil },
 		DialTimeout:  opt.DialTimeout,
 		DialRetries:  opt.DialerRetries,
@@ -260,6 +263,7 @@ func (c *Client) Close() error {
 	if c.ep != nil {
 		c.ep.Close()
 	}
+	c.csc.close()
 	if c.watch != nil {
 		c.watch.close()
 	}

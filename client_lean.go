@@ -97,7 +97,7 @@ type leanWay struct {
 func (c *Client) keySlot(string) uint16 { return 0 }
 
 func (c *Client) quick(string) leanWay {
-	if c.opt.Limiter != nil || c.ep == nil || c.isNode.Load() || telemetry.Load() != nil {
+	if c.opt.Limiter != nil || c.ep == nil || c.isNode.Load() || c.csc != nil || telemetry.Load() != nil {
 		return leanWay{}
 	}
 	l := c.ep.Lane()
@@ -106,7 +106,7 @@ func (c *Client) quick(string) leanWay {
 
 func (c *Client) resume(ctx context.Context, _ leanWay, cmd Cmder, err error) error {
 	var t tries
-	return c.goOn(ctx, cmd, &t, time.Time{}, err)
+	return c.goOn(ctx, cmd, &t, time.Time{}, nil, err)
 }
 
 func (c *Ring) keySlot(string) uint16 { return 0 }

@@ -135,6 +135,8 @@ type ClusterOptions struct {
 	ClusterStateReloadInterval time.Duration
 
 	Logger *slog.Logger
+
+	csc cacheOptions // of UniversalOptions; refused
 }
 
 // withDefaults gives a copy with the cluster's own defaults; those of the nodes are
@@ -191,6 +193,9 @@ func (opt *ClusterOptions) validate() error {
 	}
 	if opt.MaxRedirects < -1 {
 		errs = append(errs, fmt.Errorf("redis: options: MaxRedirects %d is less than -1", opt.MaxRedirects))
+	}
+	if err := opt.csc.refused(); err != nil {
+		errs = append(errs, err)
 	}
 	if err := opt.node("localhost:6379").withDefaults().validate(nil); err != nil {
 		errs = append(errs, err)

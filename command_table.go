@@ -21,6 +21,8 @@ const (
 	flagPush
 	// flagSub: its first argument is a subcommand.
 	flagSub
+	// flagCached: its reply is the same until one of its keys changes; see cachedRows.
+	flagCached
 )
 
 // hasSubcommands tells whether a command's first argument is a subcommand.
@@ -110,7 +112,7 @@ func (c *baseCmd) classify() {
 // others are ordinary ones that must not run twice. What servers tell with COMMAND
 // (readonly, blocking, subcommands) comes from command_table_servers.go; ourFlags are
 // added.
-var commandTable = tabulateFlags(serverFlags(), ourFlags()) //nolint:gochecknoglobals // constant
+var commandTable = tabulateFlags(append(serverFlags(), cachedRows()...), ourFlags()) //nolint:gochecknoglobals // constant
 
 func tabulateFlags(rows []flagRow, added map[string]cmdFlags) map[string]cmdFlags {
 	table := make(map[string]cmdFlags, 400)

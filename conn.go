@@ -175,6 +175,8 @@ func (s *session) refusal(b *baseCmd) error {
 		e.Err = errSessionLost
 	case b != nil && b.lane == laneSession && b.flags()&flagPush != 0:
 		e.Err = errNoPipeline
+	case b != nil && b.lane == laneSession && s.borrowed && s.core.csc.mustKeep(b):
+		e.Err = errTracked
 	default:
 		return nil
 	}
@@ -262,6 +264,9 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 			return err
 		}
 		defer func() { l.ReportResult(b.err) }()
+	}
+	if k := s.core.csc; k != nil {
+		defer k.wrote(b)
 	}
 	var t tries
 	for {

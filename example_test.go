@@ -307,3 +307,28 @@ func ExampleClient_AsyncAutoPipeline() {
 	fmt.Println(total)
 	// Output: 5050
 }
+
+// Replies are kept in memory until the server says that their keys have changed. The
+// embedded server of the examples can't track keys, so that this one only compiles.
+func ExampleOptions_clientSideCache() {
+	ctx := context.Background()
+	rdb := redis.NewClient(&redis.Options{
+		Addr: "localhost:6379",
+		ClientSideCacheConfig: &redis.ClientSideCacheConfig{
+			MaxEntries:     10_000,
+			MaxMemoryBytes: 64 << 20,
+			MaxStaleness:   10 * time.Minute, // whatever happens
+		},
+		ClientSideCacheCoalesceMisses: true, // one command for all who miss the same key
+	})
+	defer rdb.Close()
+
+	for range 1000 {
+		if _, err := rdb.Get(ctx, "config").Result(); err != nil && !errors.Is(err, redis.Nil) {
+			fmt.Println(err)
+			return
+		}
+	}
+	stats := rdb.CSCStats()
+	fmt.Printf("%d hits, %d misses\n", stats.Hits, stats.Misses)
+}

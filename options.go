@@ -184,6 +184,25 @@ type Options struct {
 	// defaults of each.
 	AutoPipelineOptions *AutoPipelineOptions
 
+	// ClientSideCacheConfig makes the client keep replies in memory until the server says
+	// that they are out of date; see README. nil: it doesn't.
+	ClientSideCacheConfig *ClientSideCacheConfig
+	// ClientSideCache is a cache of the user's, in place of one that ClientSideCacheConfig
+	// describes: a LocalCache that several clients share, or another implementation.
+	ClientSideCache Cache
+	// ClientSideCacheStrategy is CSCStrategySharedTracking.
+	ClientSideCacheStrategy CSCStrategy
+	// ClientSideCacheRefreshOnInvalidate reads what was cached and is invalidated anew in
+	// the background: one read for each. Only with a LocalCache.
+	ClientSideCacheRefreshOnInvalidate bool
+	// ClientSideCacheCoalesceMisses makes callers who ask for the same thing at the same
+	// time wait for one command. Only with a LocalCache.
+	ClientSideCacheCoalesceMisses bool
+	// ClientSideCacheInvalidationBatchWindow is how long entries are gathered that are to
+	// be read anew together, unless one of them is asked for. They are deleted at once,
+	// whatever this is. Default 0: what comes together is read together.
+	ClientSideCacheInvalidationBatchWindow time.Duration
+
 	// Logger gets what happens to connections, at debug level, and what the user
 	// should know, at warn. Default: that of SetLogger, and without one nothing is
 	// logged.
@@ -325,6 +344,7 @@ func (opt *Options) validate(failover *FailoverOptions) error {
 	if opt.Protocol == 2 && opt.MaintNotificationsConfig.Mode == maintnotifications.ModeEnabled {
 		bad("maintenance notifications are enabled, which needs Protocol 3")
 	}
+	errs = append(errs, opt.validateCache()...)
 	return errors.Join(errs...)
 }
 

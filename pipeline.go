@@ -366,6 +366,7 @@ func (c *core) unsent(ctx context.Context, t *tries, cmds []Cmder, n int, err er
 
 // outcome is the error of the first command that failed.
 func (c *core) outcome(cmds []Cmder) error {
+	c.csc.wroteAll(cmds)
 	first := firstErr(cmds)
 	if c.opt.Limiter != nil {
 		c.opt.Limiter.ReportResult(first)

@@ -66,13 +66,21 @@ func (c *core) process(ctx context.Context, cmd Cmder) error {
 		return b.err // an argument that can't be encoded
 	}
 	b.wire() // an error from now on is no such one, whatever becomes of the command
+	if c.csc != nil && c.csc.answer(ctx, cmd) {
+		return b.err
+	}
 	if err := c.admit(b); err != nil {
 		cmd.SetErr(err)
 		return err
 	}
 	var t tries
 	began := telemetryStart()
-	err := c.attempts(ctx, cmd, &t)
+	var err error
+	if c.csc != nil {
+		err = c.csc.attempts(ctx, cmd, &t)
+	} else {
+		err = c.attempts(ctx, cmd, &t)
+	}
 	if began != 0 {
 		c.recordCommand(ctx, began, cmd, t.count(), err)
 	}
@@ -102,12 +110,17 @@ func (c *core) attempts(ctx context.Context, cmd Cmder, t *tries) error {
 	if cmd.base().lane == laneExclusive {
 		began = time.Now()
 	}
-	return c.goOn(ctx, cmd, t, began, c.sendFrom(ctx, cmd, began))
+	return c.goOn(ctx, cmd, t, began, nil, c.sendFrom(ctx, cmd, began))
+}
+
+// attemptsBy is attempts for a command whose reply goes to f as well.
+func (c *core) attemptsBy(ctx context.Context, cmd Cmder, t *tries, f *fill) error {
+	return c.goOn(ctx, cmd, t, time.Time{}, f, c.sendFill(ctx, f))
 }
 
 // goOn is attempts after the first of them, which ended with err; nil: the command has
-// its answer.
-func (c *core) goOn(ctx context.Context, cmd Cmder, t *tries, began time.Time, err error) error {
+// its answer. f is nil unless the reply is cached.
+func (c *core) goOn(ctx context.Context, cmd Cmder, t *tries, began time.Time, f *fill, err error) error {
 	b := cmd.base()
 	for {
 		if err == nil && (b.err == nil || !notReady(b.err)) {
@@ -125,7 +138,11 @@ func (c *core) goOn(ctx context.Context, cmd Cmder, t *tries, began time.Time, e
 			b.err = c.named(ctx, &was, b, err)
 			return b.err
 		}
-		err = c.sendFrom(ctx, cmd, began)
+		if f != nil {
+			err = c.sendFill(ctx, f)
+		} else {
+			err = c.sendFrom(ctx, cmd, began)
+		}
 	}
 }
 
@@ -139,6 +156,15 @@ func (c *core) ended(ctx context.Context) error {
 		return nil
 	}
 	return &link.Error{Endpoint: c.opt.Addr, Delivery: NotSent, Err: context.Cause(ctx)}
+}
+
+// sendFill sends a command whose reply is cached, on the shared lane.
+func (c *core) sendFill(ctx context.Context, f *fill) error {
+	if err := c.ended(ctx); err != nil {
+		return err
+	}
+	_, err := c.ep.Lane().Do(ctx, link.Request{Wire: f.cmd.base().wire(), Replies: 1, Sink: f, Carrier: f})
+	return err
 }
 
 // sendOnce sends a command on the lane that it needs.

@@ -104,6 +104,8 @@ type FailoverOptions struct {
 	AutoPipelineOptions       *AutoPipelineOptions
 
 	Logger *slog.Logger
+
+	csc cacheOptions // of UniversalOptions
 }
 
 // failoverAddr is the address in the options of a client whose server sentinels tell.
@@ -124,7 +126,7 @@ func NewFailoverClient(opt *FailoverOptions) *Client {
 
 // clientOptions are those of the client of the server itself.
 func (opt *FailoverOptions) clientOptions() *Options {
-	return &Options{
+	return opt.csc.into(&Options{
 		Addr: failoverAddr, Network: "tcp", ClientName: opt.ClientName,
 		Dialer: opt.Dialer, OnConnect: opt.OnConnect, Resolver: opt.Resolver,
 		Protocol: opt.Protocol, Username: opt.Username, Password: opt.Password, DB: opt.DB,
@@ -146,7 +148,7 @@ func (opt *FailoverOptions) clientOptions() *Options {
 		PushNotificationProcessor: opt.PushNotificationProcessor, FailingTimeoutSeconds: opt.FailingTimeoutSeconds,
 		MaintNotificationsConfig: opt.MaintNotificationsConfig, MaintNotificationsMetrics: opt.MaintNotificationsMetrics,
 		AutoPipelineOptions: opt.AutoPipelineOptions, Logger: opt.Logger,
-	}
+	})
 }
 
 // sentinelOptions are those of the client of one sentinel.
@@ -211,7 +213,7 @@ func (opt *FailoverOptions) clusterOptions() *ClusterOptions {
 		IdentitySuffix: opt.IdentitySuffix, UnstableResp3: opt.UnstableResp3,
 		PushNotificationProcessor: opt.PushNotificationProcessor, FailingTimeoutSeconds: opt.FailingTimeoutSeconds,
 		MaintNotificationsConfig: opt.MaintNotificationsConfig, MaintNotificationsMetrics: opt.MaintNotificationsMetrics,
-		AutoPipelineOptions: opt.AutoPipelineOptions, Logger: opt.Logger,
+		AutoPipelineOptions: opt.AutoPipelineOptions, Logger: opt.Logger, csc: opt.csc,
 	}
 }
 

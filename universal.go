@@ -115,6 +115,14 @@ type UniversalOptions struct {
 	MaintNotificationsMetrics *maintnotifications.Metrics
 	AutoPipelineOptions       *AutoPipelineOptions
 
+	// These are for a client of one server, be it named by sentinels.
+	ClientSideCacheConfig                  *ClientSideCacheConfig
+	ClientSideCache                        Cache
+	ClientSideCacheStrategy                CSCStrategy
+	ClientSideCacheRefreshOnInvalidate     bool
+	ClientSideCacheCoalesceMisses          bool
+	ClientSideCacheInvalidationBatchWindow time.Duration
+
 	Logger *slog.Logger
 }
 
@@ -147,7 +155,7 @@ func (o *UniversalOptions) addrs() []string {
 
 // Simple gives the options of a client of the first address.
 func (o *UniversalOptions) Simple() *Options {
-	return &Options{
+	return o.cacheOptions().into(&Options{
 		Addr: o.addrs()[0], ClientName: o.ClientName, DB: o.DB,
 		Dialer: o.Dialer, OnConnect: o.OnConnect, Resolver: o.Resolver,
 		Protocol: o.Protocol, Username: o.Username, Password: o.Password,
@@ -168,7 +176,7 @@ func (o *UniversalOptions) Simple() *Options {
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
 		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
 		Logger: o.Logger,
-	}
+	})
 }
 
 // Failover gives the options of a client of the master that sentinels name.
@@ -195,7 +203,7 @@ func (o *UniversalOptions) Failover() *FailoverOptions {
 		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
 		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
-		Logger: o.Logger,
+		Logger: o.Logger, csc: o.cacheOptions(),
 	}
 }
 
@@ -223,6 +231,6 @@ func (o *UniversalOptions) Cluster() *ClusterOptions {
 		UnstableResp3: o.UnstableResp3, PushNotificationProcessor: o.PushNotificationProcessor,
 		FailingTimeoutSeconds: o.FailingTimeoutSeconds, MaintNotificationsConfig: o.MaintNotificationsConfig,
 		MaintNotificationsMetrics: o.MaintNotificationsMetrics, AutoPipelineOptions: o.AutoPipelineOptions,
-		Logger: o.Logger,
+		Logger: o.Logger, csc: o.cacheOptions(),
 	}
 }
