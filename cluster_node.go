@@ -319,9 +319,32 @@ const (
 	// leaveAfter is how long it must have been missing: nodes learn of each other's news
 	// one after the other, so that a topology may be behind the one before.
 	leaveAfter = 500 * time.Millisecond
+	// leaveLatest is how long it may say itself that it is part of the cluster.
+	leaveLatest = 15 * time.Second
 	// leaveSubs is how long subscriptions have to be moved to other nodes.
 	leaveSubs = 2*relayTime + time.Second
 )
+
+// isPart tells whether the node, which the topology lacks, serves in its own eyes: nodes
+// learn of a failover one after the other, and to some of them the old primary is nobody's
+// replica for a while.
+func (n *clusterNode) isPart() bool {
+	if n.of.has(n) {
+		return false // it is back
+	}
+	if ep := n.client.core.ep; ep == nil || ep.Links() == 0 || n.of.opt.ClusterSlots != nil || n.of.watch != nil {
+		return false
+	}
+	topo, err := n.of.askNode(n)
+	if err != nil {
+		return false
+	}
+	_, _, isKnown := topo.Find(n.addr)
+	return isKnown
+}
+
+// has tells whether the topology has a node.
+func (c *clusterCore) has(n *clusterNode) bool { return c.state.Load().nodes[n.addr] == n }
 
 // retire ends a node that is no part of the topology any more, unless it is one again
 // soon: it gets no new commands, those in flight are answered, the cluster's
@@ -331,8 +354,11 @@ func (c *clusterCore) retire(n *clusterNode) {
 	if ep == nil || ep.Links() > 0 || time.Since(n.made) < leaveAfter {
 		sleep(c.run, leaveAfter)
 	} // else commands may wait for a dial that leads nowhere
-	for c.run.Err() == nil && time.Since(time.Unix(0, n.asked.Load())) < leaveAfter {
-		sleep(c.run, leaveAfter) // it is importing slots
+	for latest := time.Now().Add(leaveLatest); c.run.Err() == nil; sleep(c.run, leaveAfter) {
+		isImporting := time.Since(time.Unix(0, n.asked.Load())) < leaveAfter
+		if !isImporting && (time.Now().After(latest) || !n.isPart()) {
+			break
+		}
 	}
 	c.mu.Lock()
 	if st := c.state.Load(); st.nodes[n.addr] == n && !c.closed {
@@ -342,6 +368,7 @@ func (c *clusterCore) retire(n *clusterNode) {
 	}
 	delete(c.nodes, n.addr)
 	c.leaving[n] = struct{}{}
+	c.tendSubs() // who is there has to go elsewhere now
 	c.mu.Unlock()
 	if ep != nil {
 		ep.Retire(c.run, leaveSubs)

@@ -120,6 +120,30 @@ func (st *clusterState) hasCore(c *core) bool {
 	return false
 }
 
+// leavingNodes gives the nodes that are being retired.
+func (c *clusterCore) leavingNodes() map[*clusterNode]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	nodes := make(map[*clusterNode]bool, len(c.leaving))
+	for n := range c.leaving {
+		nodes[n] = true
+	}
+	return nodes
+}
+
+// isRetiring tells whether a core is that of a node that is being retired. One that only
+// the topology lacks may be in it again soon.
+func (c *clusterCore) isRetiring(at *core) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := range c.leaving {
+		if n.client.core == at {
+			return true
+		}
+	}
+	return false
+}
+
 // origin gives the core of the node at which messages of the first of channels are
 // published (see routeChannel); nil: it is not known.
 func (st *clusterState) origin(channels map[string]struct{}) *core {
@@ -131,8 +155,11 @@ func (st *clusterState) origin(channels map[string]struct{}) *core {
 	return nil
 }
 
-// nodesOf gives the nodes of a shard, the primary first.
+// nodesOf gives the nodes of a shard, the primary first; of shard -1 none.
 func (st *clusterState) nodesOf(shard int) (nodes []*clusterNode) {
+	if shard < 0 {
+		return nil
+	}
 	if p := st.primary[shard]; p != nil {
 		nodes = append(nodes, p)
 	}
@@ -149,7 +176,9 @@ func (st *clusterState) nodesOf(shard int) (nodes []*clusterNode) {
 // A channel moves in one of two ways. Where the old node has ended the subscription, which
 // it does when it has given the slot away, it is begun at the new one. Where the topology
 // tells first, the new one is subscribed to beside the old one, and what it delivers is
-// held until that has ended, so that the order is kept.
+// held until that has ended, so that the order is kept. All nodes of a shard deliver every
+// message, so a channel stays where it is when another one of them becomes the primary;
+// where it has to move among them, what both have sent is delivered once.
 type shardSubs struct {
 	p    *PubSub
 	c    *clusterCore
@@ -187,6 +216,7 @@ type shardPart struct {
 	node *clusterNode
 	sub  *PubSub
 
+	mates   []*clusterNode // the nodes of the shard when it was one of them last
 	gone    bool           // its connection is lost: nothing comes from it any more
 	leaving map[string]int // SUNSUBSCRIBEs that are not answered
 }
@@ -195,13 +225,22 @@ type shardPart struct {
 type shardChan struct {
 	slot      uint16
 	at        *shardPart // whose messages are delivered; nil: nobody's
+	was       *shardPart // at before it has ended the subscription; nil: it has not
 	confirmed bool       // at has
 
 	next    *shardPart // where it is moving, at having confirmed it; nil: it is not moving
 	isReady bool       // next has confirmed it
-	isLeft  bool       // at was told that it ends
+	isDue   bool       // at is to be told that it ends
+	isLeft  bool       // at was
 	held    []any      // what next has sent
-	limit   time.Time  // when next takes over, whatever at does
+	limit   time.Time  // when next takes over, whatever at does; without a next: when skip ends
+
+	// Where next is of the same shard as at was, both get every message: at is left when
+	// both have sent one and the same, with which held and since begin then.
+	isMate bool
+	since  []any // what at has sent since then
+
+	skip []any // what at sends next and was delivered before
 }
 
 func newShardSubs(p *PubSub, c *clusterCore) *shardSubs {
@@ -349,7 +388,7 @@ func (s *shardSubs) tendOwn(ctx context.Context) error {
 		}
 		return p.connect(ctx)
 	}
-	if st == nil || st.hasCore(cur.core) {
+	if st == nil || st.hasCore(cur.core) || !s.c.isRetiring(cur.core) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, relayTime)
@@ -442,8 +481,8 @@ func (s *shardSubs) settle(ctx context.Context) error {
 		return err
 	}
 	plan, err := s.plan(st)
-	for shard, names := range plan {
-		if e := s.subscribe(ctx, st.nodesOf(shard), names); err == nil {
+	for to, names := range plan {
+		if e := s.subscribe(ctx, to.nodes(st), names); err == nil {
 			err = e
 		}
 	}
@@ -465,29 +504,74 @@ func (s *shardSubs) takeRedirects() []cluster.Redirect {
 	return r
 }
 
-// plan tells which channels are not where their slot is, by the shard that has it.
-func (s *shardSubs) plan(st *clusterState) (plan map[int][]string, err error) {
-	plan = make(map[int][]string)
-	now := time.Now()
+// shardGoal is where channels are to be subscribed to.
+type shardGoal struct {
+	shard int
+	first *clusterNode // the one of its nodes that is tried before the others; nil: the primary
+}
+
+// nodes are those to try.
+func (g shardGoal) nodes(st *clusterState) []*clusterNode {
+	nodes := st.nodesOf(g.shard)
+	if g.first == nil {
+		return nodes
+	}
+	others := slices.DeleteFunc(slices.Clone(nodes), func(n *clusterNode) bool { return n == g.first })
+	return append([]*clusterNode{g.first}, others...)
+}
+
+// plan tells which channels are not where their slot is, and where that is. One that the
+// old primary of a shard has ended, as it does when it is demoted, is begun there again: what
+// comes from there first and through it then is in order, which is not so for the messages of
+// two nodes.
+func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err error) {
+	plan = make(map[shardGoal][]string)
+	now, leaving := time.Now(), s.c.leavingNodes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(s.chans)) {
 		ch := s.chans[name]
 		if ch.next != nil {
-			if !now.Before(ch.limit) {
+			switch {
+			case now.Before(ch.limit):
+			case ch.isReady && !ch.isDue: // there are no messages
+				ch.isDue, ch.limit = true, now.Add(relayTime)
+			default:
 				s.p.in.push(ch.pass()...)
 			}
 			continue
 		}
 		shard := st.topo.Owner(ch.slot)
-		switch {
+		switch nodes := st.nodesOf(shard); {
 		case shard < 0:
 			err = notServed(int(ch.slot))
-		case ch.at == nil || !slices.Contains(st.nodesOf(shard), ch.at.node):
-			plan[shard] = append(plan[shard], name)
+		case ch.at == nil:
+			goal := shardGoal{shard: shard}
+			if was := ch.was; was != nil && !was.gone && (slices.Contains(nodes, was.node) || was.isPassedOver(st, nodes, leaving)) {
+				goal.first = was.node
+			}
+			plan[goal] = append(plan[goal], name)
+		case slices.Contains(nodes, ch.at.node):
+			ch.at.mates = nodes
+		case ch.at.isPassedOver(st, nodes, leaving):
+			// Nodes learn of a failover one after the other, and in the eyes of some the
+			// old primary serves nobody meanwhile. It is looked at again when it is retired.
+		default:
+			plan[shardGoal{shard: shard}] = append(plan[shardGoal{shard: shard}], name)
 		}
 	}
 	return plan, err
+}
+
+// isPassedOver tells whether the part's node is missing from its shard, the nodes of which
+// are given, though it may still be one of them.
+func (part *shardPart) isPassedOver(st *clusterState, nodes []*clusterNode, leaving map[*clusterNode]bool) bool {
+	return len(nodes) > 0 && part.isMate(nodes[0]) && st.nodes[part.node.addr] == nil && !leaving[part.node]
+}
+
+// isMate tells whether a node was of the part's shard.
+func (part *shardPart) isMate(n *clusterNode) bool {
+	return slices.ContainsFunc(part.mates, func(m *clusterNode) bool { return m.addr == n.addr })
 }
 
 // subscribe subscribes to channels at the first of nodes that can be reached. They are
@@ -498,7 +582,7 @@ func (s *shardSubs) subscribe(ctx context.Context, nodes []*clusterNode, names [
 	for _, n := range nodes {
 		part, err := s.partAt(ctx, n, cluster.SlotString(names[0]))
 		if err == nil {
-			if err = s.assign(part, names); err == nil {
+			if err = s.assign(part, nodes, names); err == nil {
 				return part.sub.SSubscribe(ctx, names...)
 			}
 		}
@@ -568,13 +652,15 @@ func (s *shardSubs) overtake() {
 	}
 }
 
-// assign makes a part the one that delivers channels, or is to.
-func (s *shardSubs) assign(part *shardPart, names []string) error {
+// assign makes a part the one that delivers channels, or is to; nodes are those of its
+// shard.
+func (s *shardSubs) assign(part *shardPart, nodes []*clusterNode, names []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if part.gone {
 		return &CommandError{Command: "ssubscribe", Endpoint: part.node.addr, Delivery: NotSent, Err: errNotConfirmed}
 	}
+	part.mates = nodes
 	for _, name := range names {
 		ch := s.chans[name]
 		switch {
@@ -582,7 +668,10 @@ func (s *shardSubs) assign(part *shardPart, names []string) error {
 		case ch.at == nil || !ch.confirmed: // nothing has come from there
 			ch.at, ch.confirmed = part, false
 		default:
-			ch.next, ch.isReady, ch.isLeft, ch.limit = part, false, false, time.Now().Add(relayTime)
+			*ch = shardChan{
+				slot: ch.slot, at: ch.at, confirmed: true, skip: ch.skip,
+				next: part, isMate: ch.at.isMate(part.node), limit: time.Now().Add(relayTime),
+			}
 		}
 	}
 	return nil
@@ -595,7 +684,7 @@ func (s *shardSubs) leave() map[*shardPart][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, ch := range s.chans {
-		if ch.next != nil && ch.isReady && !ch.isLeft {
+		if ch.next != nil && ch.isReady && ch.isDue && !ch.isLeft {
 			ch.isLeft = true
 			ch.at.leaving[name]++
 			left[ch.at] = append(left[ch.at], name)
@@ -637,155 +726,4 @@ func (s *shardSubs) prune(st *clusterState) {
 		maps.DeleteFunc(part.sub.subs[subShard], func(name string, _ struct{}) bool { return !names[name] })
 		part.sub.mu.Unlock()
 	}
-}
-
-//------------------------------------------------------------------------------
-
-// push takes what a part has received; the mutex of its PubSub is held.
-func (part *shardPart) push(events []any) {
-	s := part.of
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, ev := range events {
-		if deliver := s.take(part, ev); len(deliver) > 0 {
-			s.p.in.push(deliver...)
-		}
-	}
-}
-
-// ended takes in that a part was closed, as where its node is retired.
-func (part *shardPart) ended() {
-	s := part.of
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !part.gone && !s.closed {
-		s.p.in.push(s.lose(part, nil)...)
-	}
-}
-
-// take tells what is to be delivered now that ev has come from a part; mu is held.
-func (s *shardSubs) take(part *shardPart, ev any) []any {
-	switch ev := ev.(type) {
-	case *Message:
-		ch := s.chans[ev.Channel]
-		switch {
-		case ch == nil || ch.at == part: // nil: the user has left it just now
-			return []any{ev}
-		case ch.next == part:
-			ch.held = append(ch.held, ev)
-		}
-		return nil
-	case *Subscription:
-		ch := s.chans[ev.Channel]
-		if ev.Kind == "ssubscribe" {
-			return s.takeBegin(part, ch, ev)
-		}
-		return s.takeEnd(part, ch, ev)
-	case *CommandError:
-		return s.lose(part, []any{ev})
-	case error:
-		return s.takeRefusal(part, ev)
-	}
-	return []any{ev}
-}
-
-// takeBegin is take for a confirmation.
-func (s *shardSubs) takeBegin(part *shardPart, ch *shardChan, ev *Subscription) []any {
-	switch {
-	case ch == nil:
-		return []any{ev}
-	case ch.at == part:
-		ch.confirmed = true
-		s.failures = 0
-		return []any{ev}
-	case ch.next == part:
-		ch.isReady = true
-		s.failures = 0
-		signal(s.wake) // to leave the old one
-	}
-	return nil
-}
-
-// takeEnd is take for the end of a subscription, which was asked for or not.
-func (s *shardSubs) takeEnd(part *shardPart, ch *shardChan, ev *Subscription) []any {
-	wasAsked := part.leaving[ev.Channel] > 0
-	if wasAsked {
-		if part.leaving[ev.Channel]--; part.leaving[ev.Channel] == 0 {
-			delete(part.leaving, ev.Channel)
-		}
-	}
-	switch {
-	case ch == nil:
-		return []any{ev}
-	case ch.at == part && ch.next != nil:
-		if ch.isReady {
-			return ch.pass()
-		}
-		return append([]any{ev}, ch.pass()...)
-	case wasAsked:
-		return []any{ev} // and subscribed to again since
-	case ch.at == part:
-		ch.at, ch.confirmed = nil, false
-		signal(s.wake)
-		return []any{ev}
-	case ch.next == part: // it has moved on already
-		deliver := append(ch.held, ev)
-		*ch = shardChan{slot: ch.slot}
-		signal(s.wake)
-		return deliver
-	}
-	return nil
-}
-
-// takeRefusal is take for an error of the server, which doesn't tell what it is about.
-func (s *shardSubs) takeRefusal(part *shardPart, err error) []any {
-	r, isRedirect := s.c.redirect(err, part.node)
-	if !isRedirect && !notReady(err) {
-		return []any{err}
-	}
-	if isRedirect && !r.Ask {
-		s.redirects = append(s.redirects, r)
-	}
-	for _, ch := range s.chans {
-		if isRedirect && ch.slot != r.Slot {
-			continue
-		}
-		if ch.at == part && !ch.confirmed {
-			ch.at = nil
-		}
-		if ch.next == part && !ch.isReady {
-			ch.next = nil
-		}
-	}
-	s.failures++
-	signal(s.wake)
-	return nil
-}
-
-// lose takes in that nothing comes from a part any more; deliver is what the consumer is
-// told of it.
-func (s *shardSubs) lose(part *shardPart, deliver []any) []any {
-	part.gone = true
-	for _, name := range slices.Sorted(maps.Keys(s.chans)) {
-		ch := s.chans[name]
-		if ch.next == part {
-			ch.next, ch.held = nil, nil
-		}
-		switch {
-		case ch.at != part:
-		case ch.next != nil:
-			deliver = append(deliver, ch.pass()...)
-		default:
-			ch.at, ch.confirmed = nil, false
-		}
-	}
-	signal(s.wake)
-	return deliver
-}
-
-// pass makes next the one that delivers, and gives what it has sent.
-func (ch *shardChan) pass() (deliver []any) {
-	deliver = ch.held
-	*ch = shardChan{slot: ch.slot, at: ch.next, confirmed: ch.isReady}
-	return deliver
 }
