@@ -22,7 +22,6 @@ import (
 // back all work again.
 
 const (
-	outageTime = 15 * time.Minute
 	// outageOver is how soon everybody works again when the network is back.
 	outageOver = 2 * time.Second
 	// lateMost is how late a context's end is noticed on a link that is shared.

@@ -149,7 +149,8 @@ func (s *stage) wantLost(err error, want redis.Delivery, asked *atomic.Int32, ti
 func TestWaitIsAboutItsOwnConnection(t *testing.T) {
 	set := func(s *stage, c interface {
 		Set(ctx context.Context, key string, value any, d time.Duration) *redis.StatusCmd
-	}) {
+	},
+	) {
 		s.Helper()
 		if err := c.Set(s.Context(), "k", "v", 0).Err(); err != nil {
 			s.Error(err)
