@@ -353,28 +353,31 @@ func (ap *AutoPipeliner) resume(ctx context.Context, _ leanWay, cmd Cmder, _ err
 	return ap.process(ctx, cmd)
 }
 
-// Get is [Client.Get].
+// Get gives the value of key, as [Client.Get]; Nil where there is none. Since Redis 1.0,
+// O(1).
 func (ap *AutoPipeliner) Get(ctx context.Context, key string) *StringCmd {
 	cmd := new(StringCmd)
 	askString(ctx, ap, leanGet, key, &cmd.result)
 	return cmd
 }
 
-// Incr is [Client.Incr].
+// Incr adds 1 to the number that key holds, as [Client.Incr], and gives the sum. Since
+// Redis 1.0, O(1).
 func (ap *AutoPipeliner) Incr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
 	askInt(ctx, ap, leanIncr, key, &cmd.result)
 	return cmd
 }
 
-// Decr is [Client.Decr].
+// Decr is Incr with -1. Since Redis 1.0, O(1).
 func (ap *AutoPipeliner) Decr(ctx context.Context, key string) *IntCmd {
 	cmd := new(IntCmd)
 	askInt(ctx, ap, leanDecr, key, &cmd.result)
 	return cmd
 }
 
-// Set is [Client.Set].
+// Set stores value in key for the time of expiration, as [Client.Set]. Since Redis 1.0,
+// O(1).
 func (ap *AutoPipeliner) Set(ctx context.Context, key string, value any, expiration time.Duration) *StatusCmd {
 	cmd := new(StatusCmd)
 	tellSet(ctx, ap, key, value, expiration, &cmd.result)
@@ -508,17 +511,18 @@ func (ap *AutoPipeliner) Watch(ctx context.Context, fn func(*Tx) error, keys ...
 	return ap.client.Watch(ctx, fn, keys...)
 }
 
-// Subscribe is the client's; the subscription is closed by itself.
+// Subscribe is the client's; the subscription is closed by itself. Since Redis 2.0, O(N)
+// with the channels.
 func (ap *AutoPipeliner) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	return ap.client.Subscribe(ctx, channels...)
 }
 
-// PSubscribe is Subscribe for patterns.
+// PSubscribe is Subscribe for patterns. Since Redis 2.0, O(N) with the patterns.
 func (ap *AutoPipeliner) PSubscribe(ctx context.Context, patterns ...string) *PubSub {
 	return ap.client.PSubscribe(ctx, patterns...)
 }
 
-// SSubscribe is Subscribe for shard channels.
+// SSubscribe is Subscribe for shard channels. Since Redis 7.0, O(N) with the channels.
 func (ap *AutoPipeliner) SSubscribe(ctx context.Context, channels ...string) *PubSub {
 	return ap.client.SSubscribe(ctx, channels...)
 }

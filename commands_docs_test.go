@@ -30,6 +30,10 @@ var noCommand = map[string]string{
 	"*Conn.Do":             "any command",
 	"*Tx.Do":               "any command",
 	"*Pipeline.Do":         "any command",
+	"*AutoPipeliner.Do":    "any command",
+	"*AutoPipeliner.DoRaw": "any command",
+
+	"*AutoPipeliner.DoRawWriteTo": "any command",
 }
 
 // untold are versions that the server does not tell of options that it has.

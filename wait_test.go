@@ -283,7 +283,7 @@ func TestBlockingCommandsHaveTheirOwnTime(t *testing.T) {
 					if err != nil {
 						return "-ERR timeout is not a number\r\n"
 					}
-					time.Sleep(time.Duration(n * float64(b.unit)))
+					<-time.After(time.Duration(n * float64(b.unit)))
 					return b.null
 				}
 				s.maint.RelaxedTimeout = 6 * time.Second
@@ -322,7 +322,7 @@ func TestTSReadGoesOnWithTheTimeThatIsLeft(t *testing.T) {
 			blocks = append(blocks, args[4])
 			s.mu.Unlock()
 			n, _ := strconv.Atoi(args[4])
-			time.Sleep(time.Duration(n) * time.Millisecond)
+			<-time.After(time.Duration(n) * time.Millisecond)
 			return "*0\r\n"
 		}
 		s.opt.MaxRetries = 3

@@ -37,7 +37,7 @@ func TestBadUsage(t *testing.T) {
 		{"drill --scenaro rebind", `unknown flag: --scenaro`},
 		{"drill --workers many", `invalid argument "many" for "--workers"`},
 		{"drill --duration 5", `invalid argument "5" for "--duration"`},
-		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, take-over, overlapping-moves, failover-cut, silent-cut, outage, restart, demotion, dns-change, shrink, maintenance-mode, slot-migrate, cluster-failover, reshard, chaos, quiet`},
+		{"drill --scenario reboot", `unknown scenario "reboot", want one of rolling-upgrade, migrate, failover, rebind, rebind-none, take-over, overlapping-moves, failover-cut, silent-cut, outage, restart, demotion, dns-change, shrink, maintenance-mode, slot-migrate, cluster-failover, reshard, sentinel-failover, discovery-switch, ring, chaos, quiet`},
 		{"drill --server /no/such/server", `--server "/no/such/server" is neither`},
 		{"drill --server localhost:port", `--server "localhost:port" is neither`},
 		{"drill --workers 7", `7 workers, want 8`},
