@@ -67,6 +67,13 @@ func TestClusterCommandsForSeveralNodes(t *testing.T) {
 			t.Errorf("RANDOMKEY of nothing: got %v", err)
 		}
 		awaitReplicas(t, c, 3)
+		for _, addr := range cl.Addrs() { // whichever node a refresh asks
+			await(t, addr+" tells of all replicas", func() bool {
+				slots, err := cl.Do(ctx, addr, "CLUSTER", "SLOTS")
+				ranges, _ := slots.([]any)
+				return err == nil && len(ranges) == 3 && !slices.ContainsFunc(ranges, func(r any) bool { return len(r.([]any)) != 4 })
+			})
+		}
 		testClusterScripts(t, c)
 		if err := c.MSet(ctx, pairs...).Err(); err != nil {
 			t.Error(err)
