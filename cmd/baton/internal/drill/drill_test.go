@@ -13,17 +13,18 @@ import (
 
 	"github.com/baton-go/redis"
 	"github.com/baton-go/redis/cmd/baton/internal/account"
+	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 	"github.com/baton-go/redis/maintnotifications"
 )
 
-// TestMain lets four drills run beside each other, unless -parallel says how many: most of
-// their time they wait.
+// TestMain lets several drills run beside each other, unless -parallel says how many: most
+// of their time they wait. Under the race detector each has enough to do for two.
 func TestMain(m *testing.M) {
 	isSet := false
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
-	if !isSet {
+	if !isSet && !invariants.Enabled {
 		_ = flag.Set("test.parallel", "4")
 	}
 	goleak.VerifyTestMain(m)

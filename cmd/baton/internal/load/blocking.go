@@ -27,8 +27,9 @@ type list struct {
 	key  string
 	slow bool
 	room chan struct{} // a token for each item that may be pushed
-	// pushing ends when the producer has ended.
-	pushing chan struct{}
+	// pushing ends when the producer pushes its last item, and done when that has its
+	// outcome.
+	pushing, done chan struct{}
 
 	pushed, unsure  numbers // owned by the producer
 	served          numbers // owned by the consumer
@@ -37,7 +38,7 @@ type list struct {
 }
 
 func newList(key string, slow bool) *list {
-	return &list{key: key, slow: slow, room: make(chan struct{}, ahead), pushing: make(chan struct{})}
+	return &list{key: key, slow: slow, room: make(chan struct{}, ahead), pushing: make(chan struct{}), done: make(chan struct{})}
 }
 
 // produce pushes numbered items, a few ahead of the consumer.
@@ -52,6 +53,7 @@ func (w *worker) produce(ctx context.Context, l *list) {
 	defer func() {
 		close(l.pushing)
 		w.push(ctx, l, n)
+		close(l.done)
 	}()
 	for ; w.running(ctx); n++ {
 		lost.Reset(assumeLost)
@@ -89,15 +91,21 @@ func (w *worker) push(ctx context.Context, l *list, n int64) {
 func (w *worker) consume(ctx context.Context, l *list) {
 	var ended time.Time // when the producer had; zero: it has not
 	for ctx.Err() == nil {
-		over := isClosed(l.pushing)
+		over, isLast := isClosed(l.pushing), isClosed(l.done)
 		if over && ended.IsZero() {
 			ended = time.Now()
 		}
 		reply, err := w.pop(ctx, l, over)
 		switch {
 		case errors.Is(err, redis.Nil):
-			if over {
+			if isLast {
 				return
+			}
+			if over { // the last item is still on its way
+				select {
+				case <-l.done:
+				case <-ctx.Done():
+				}
 			}
 		case err != nil:
 			if w.failed(ctx, err) == Unknown {
