@@ -301,9 +301,8 @@ func (k outageKind) during(t *testing.T, test func(s *stage, l *outageLoad, acto
 }
 
 func TestAnOutageOfAQuarterOfAnHour(t *testing.T) {
-	minutes := 15
 	if invariants.Enabled {
-		minutes = 4 // there, each minute costs as much as the whole time does without
+		t.Skip("the race detector's own code fails in bubbles with so many timers; TestAnOutageMayEndAtAnyMoment is for it")
 	}
 	for _, kind := range outageKinds() {
 		kind.during(t, func(s *stage, l *outageLoad, actors []*actor) {
@@ -313,7 +312,7 @@ func TestAnOutageOfAQuarterOfAnHour(t *testing.T) {
 			kind.begin(s, actors)
 			s.sleep(time.Minute)
 			most, heapEarly := alive()
-			for range minutes - 2 {
+			for range 13 {
 				s.sleep(time.Minute)
 				n, _ := alive()
 				most = max(most, n)
@@ -339,10 +338,14 @@ func TestAnOutageOfAQuarterOfAnHour(t *testing.T) {
 
 // The network may come back at any moment of a dial, and of the pauses between dials.
 func TestAnOutageMayEndAtAnyMoment(t *testing.T) {
+	step := 1
+	if invariants.Enabled {
+		step = 5 // see above
+	}
 	for _, kind := range outageKinds()[:3] {
 		kind.during(t, func(s *stage, l *outageLoad, actors []*actor) {
 			var slowest time.Duration
-			for i := range 30 {
+			for i := 0; i < 30; i += step {
 				l.gone()
 				kind.begin(s, actors)
 				s.sleep(10*time.Second + time.Duration(i)*137*time.Millisecond)
