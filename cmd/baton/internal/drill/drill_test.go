@@ -206,7 +206,7 @@ func TestDrillIsOK(t *testing.T) {
 			if r.AppRetries != (account.AppRetries{}) {
 				t.Errorf("the application has tried again: %+v", r.AppRetries)
 			}
-			if n := r.Notices; s.Clustered() && (r.Cluster.SlotsMoved == 0 || n.SMigrating == 0 || n.SMigrated == 0 || r.Values.Keys < 1000) {
+			if n := r.Notices; s.Clustered() && (r.Cluster.SlotsMoved == 0 || n.SMigrating == 0 || n.SMigrated == 0 || r.Values.Keys < int64(10*c.Workers)) {
 				t.Errorf("cluster %+v, notices %+v, values %+v", r.Cluster, n, r.Values)
 			}
 			if g := r.Growth.Goroutines; s == Outage && (g.Before == 0 || g.After > g.Before+50 || r.RecoveryMS <= 0) {
