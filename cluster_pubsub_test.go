@@ -344,6 +344,27 @@ func TestClusterSubscriptionFailsOver(t *testing.T) {
 	})
 }
 
+// awaitAcquainted waits until every node has heard of all others: one that is killed
+// before that may be missed by nobody for long.
+func awaitAcquainted(t *testing.T, cl *realserver.Cluster) {
+	t.Helper()
+	ctx := soon(t)
+	for _, addr := range cl.Addrs() {
+		await(t, addr+" has heard of all", func() bool {
+			reply, err := cl.Do(ctx, addr, "CLUSTER", "NODES")
+			lines, _ := reply.(string)
+			heard := 0
+			for line := range strings.Lines(lines) {
+				f := strings.Fields(line)
+				if len(f) > 7 && (strings.Contains(f[2], "myself") || f[5] != "0" && f[7] == "connected") {
+					heard++
+				}
+			}
+			return err == nil && heard == len(cl.Addrs())
+		})
+	}
+}
+
 // The node that is subscribed at dies.
 func TestClusterSubscriptionSurvivesADeath(t *testing.T) {
 	onClustersOf(t, realserver.ClusterConfig{Replicas: 1}, func(t *testing.T, c *redis.ClusterClient, cl *realserver.Cluster) {
@@ -363,6 +384,7 @@ func TestClusterSubscriptionSurvivesADeath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		awaitAcquainted(t, cl)
 		if err := cl.Kill(primary); err != nil {
 			t.Fatal(err)
 		}
