@@ -157,6 +157,16 @@ func (w leanWay) settle(cmd Cmder, a link.Answer, err error) {
 	w.lane.Learn(wire, len(a.Frame))
 }
 
+// goOn processes a command that was asked for by this way, and then has got a or err; if
+// there is no way, from the beginning.
+func (w leanWay) goOn(ctx context.Context, c leanSender, cmd Cmder, a link.Answer, err error) error {
+	if w.link == nil {
+		return c.process(ctx, cmd)
+	}
+	w.settle(cmd, a, err)
+	return c.resume(ctx, w, cmd, err)
+}
+
 // learn tells the lane of a large reply to a command that is not encoded.
 func (w leanWay) learn(name leanName, key string, size int) {
 	w.lane.Learn(resp.AppendBulk(bytes.Clone(leanHeads[name]), key), size)
@@ -228,12 +238,7 @@ func askStringSlowly(ctx context.Context, c leanSender, name leanName, key strin
 	cmd := leanStrings.Get().(*StringCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
-	if way.link == nil {
-		out.err = c.process(ctx, cmd)
-	} else {
-		way.settle(cmd, a, err)
-		out.err = c.resume(ctx, way, cmd, err)
-	}
+	out.err = way.goOn(ctx, c, cmd, a, err)
 	out.val = cmd.val
 	out.know(name, key)
 	cmd.reset()
@@ -269,12 +274,7 @@ func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, 
 	cmd := leanInts.Get().(*IntCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
-	if way.link == nil {
-		out.err = c.process(ctx, cmd)
-	} else {
-		way.settle(cmd, a, err)
-		out.err = c.resume(ctx, way, cmd, err)
-	}
+	out.err = way.goOn(ctx, c, cmd, a, err)
 	out.val = cmd.val
 	out.know(name, key)
 	cmd.reset()
@@ -311,12 +311,7 @@ func tellSlowly(ctx context.Context, c leanSender, key string, out *result[strin
 	cmd := leanStatuses.Get().(*StatusCmd)
 	cmd.baseCmd = out.baseCmd
 	cmd.slot = c.keySlot(key)
-	if way.link == nil {
-		out.err = c.process(ctx, cmd)
-	} else {
-		way.settle(cmd, a, err)
-		out.err = c.resume(ctx, way, cmd, err)
-	}
+	out.err = way.goOn(ctx, c, cmd, a, err)
 	out.val = cmd.val
 	out.off = cmd.off
 	cmd.buf = nil
@@ -419,12 +414,7 @@ func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte
 func getBytesSlowly(ctx context.Context, c leanSender, dst []byte, key string, way leanWay, a link.Answer, err error) ([]byte, error) {
 	cmd := newBytesCmd("get", key, dst)
 	cmd.slot = c.keySlot(key)
-	if way.link == nil {
-		err = c.process(ctx, cmd)
-	} else {
-		way.settle(cmd, a, err)
-		err = c.resume(ctx, way, cmd, err)
-	}
+	err = way.goOn(ctx, c, cmd, a, err)
 	out := cmd.dst
 	cmd.release()
 	if err != nil {
@@ -458,12 +448,7 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 //go:noinline
 func setBytesSlowly(ctx context.Context, c leanSender, cmd *bytesCmd, key string, way leanWay, a link.Answer, err error) error {
 	cmd.slot = c.keySlot(key)
-	if way.link == nil {
-		err = c.process(ctx, cmd)
-	} else {
-		way.settle(cmd, a, err)
-		err = c.resume(ctx, way, cmd, err)
-	}
+	err = way.goOn(ctx, c, cmd, a, err)
 	cmd.release()
 	return err
 }
