@@ -7,8 +7,9 @@ import (
 
 // Outage takes the network to the proxies, or to one ([WithProxy]), away for the outage:
 // packets are dropped, so that dials get no answer, and on connections that exist nothing
-// arrives any more; none of them is told of it ([FaultBlackHole]). It returns when the
-// network is back. If ctx ends, that is at once.
+// arrives any more; none of them is told of it ([FaultBlackHole]), except that what a proxy
+// has not accepted yet is reset. It returns when the network is back. If ctx ends, that is
+// at once.
 func (s *Sim) Outage(ctx context.Context, opts ...Option) error {
 	o := s.options(opts)
 	var errs []error
