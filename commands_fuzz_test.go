@@ -42,36 +42,3 @@ func TestArgsAreWhatWasPutIn(t *testing.T) {
 		}
 	})
 }
-
-// FuzzReplies gives every command any bytes as its reply: it may fail, no more.
-func FuzzReplies(f *testing.F) {
-	for _, frame := range oddReplies {
-		f.Add([]byte(frame))
-	}
-	for _, frame := range moduleFrames() {
-		f.Add([]byte(frame))
-	}
-	cases := commandCases()
-	for _, tc := range cases {
-		if tc.r2 != "" { // the shapes that oddReplies does not have
-			f.Add([]byte(tc.r2))
-		}
-		if tc.r3 != "" {
-			f.Add([]byte(tc.r3))
-		}
-	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		for _, tc := range cases {
-			cmd := captured(t, tc)
-			feed(cmd, string(frame))
-			_ = cmd.String()
-		}
-		for _, cmd := range []Cmder{ // of no method of all clients
-			NewHotKeysCmd(bg, "x"), NewUintCmd(bg, "x"), NewUintSliceCmd(bg, "x"), NewStringSliceSliceCmd(bg, "x"),
-			NewMapStringInterfaceSliceCmd(bg, "x"), NewMapStringStringSliceCmd(bg, "x"),
-		} {
-			feed(cmd, string(frame))
-			_ = cmd.String()
-		}
-	})
-}
