@@ -306,7 +306,13 @@ func typing(t *testing.T, args ...string) (order, waitFor func(string), ended fu
 	return order, waitFor, func() {
 		t.Helper()
 		order("quit")
-		waitFor("closed")
+		last := ""
+		for lines.Scan() { // to the end, as it can't write what nobody reads
+			last = lines.Text()
+		}
+		if !strings.HasSuffix(last, "  closed") {
+			t.Errorf("the last it said is %q", last)
+		}
 		if c := <-code; c != exitOK {
 			t.Errorf("exit code %d", c)
 		}
