@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/lane"
@@ -24,15 +25,17 @@ const (
 	leanGet leanName = iota
 	leanIncr
 	leanDecr
+	leanSet // its value is in buf
 )
 
-var leanNames = [...]string{leanGet: "get", leanIncr: "incr", leanDecr: "decr"} //nolint:gochecknoglobals // constant
+var leanNames = [...]string{leanGet: "get", leanIncr: "incr", leanDecr: "decr", leanSet: "set"} //nolint:gochecknoglobals // constant
 
 // leanHeads are what goes before the key.
 var leanHeads = [...][]byte{ //nolint:gochecknoglobals // constant
 	leanGet:  []byte("*2\r\n$3\r\nget\r\n"),
 	leanIncr: []byte("*2\r\n$4\r\nincr\r\n"),
 	leanDecr: []byte("*2\r\n$4\r\ndecr\r\n"),
+	leanSet:  []byte("*3\r\n$3\r\nset\r\n"),
 }
 
 // leanOff marks a command that is not encoded: count is its leanName, and lean its key.
@@ -44,10 +47,22 @@ func (c *baseCmd) know(name leanName, key string) {
 	c.lean = key
 }
 
+// knowSet makes c a SET that is not encoded. The buffer is the value itself: nothing may
+// be written to it.
+func (c *baseCmd) knowSet(key, value string) {
+	c.know(leanSet, key)
+	c.buf = unsafe.Slice(unsafe.StringData(value), len(value))
+}
+
 // encode encodes a command that is not.
 func (c *baseCmd) encode() {
-	c.off = 0
-	c.key(leanNames[c.count], c.lean)
+	name, value := leanName(c.count), c.buf
+	c.off, c.buf = 0, nil
+	c.key(leanNames[name], c.lean)
+	if name == leanSet {
+		c.buf = resp.AppendBulkBytes(c.buf, value)
+		c.count++
+	}
 }
 
 var (
@@ -281,7 +296,8 @@ func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, 
 	leanInts.Put(cmd)
 }
 
-// tellSet encodes the command for its caller: the value may be any.
+// tellSet sends a text without a time to live as it is, and encodes any other value for
+// its caller.
 func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Duration, out *result[string]) {
 	if c.hooked() {
 		cmd := new(StatusCmd)
@@ -290,8 +306,19 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 		out.follow(&cmd.result)
 		return
 	}
-	out.encodeSet(key, value, d)
 	way := c.quick(key)
+	if text, ok := value.(string); ok && d == 0 && way.link != nil && len(key)+len(text) < lane.Large {
+		odd, err := way.link.TellOK(ctx, leanHeads[leanSet], key, text)
+		if err != nil || odd.Frame != nil {
+			out.encodeSet(key, value, d)
+			tellSlowly(ctx, c, key, out, way, odd, err)
+			return
+		}
+		out.val = "OK"
+		out.knowSet(key, text)
+		return
+	}
+	out.encodeSet(key, value, d)
 	if way.link == nil || out.err != nil || len(out.buf) >= lane.Large {
 		tellSlowly(ctx, c, key, out, leanWay{}, link.Answer{}, nil)
 		return
@@ -427,12 +454,15 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 	if c.hooked() {
 		return cmdable(c.Process).Set(ctx, key, value, expiration).Err()
 	}
-	cmd := newBytesCmd("set", key, nil)
-	cmd.status = true
-	cmd.buf = resp.AppendBulkBytes(cmd.buf, value)
-	cmd.count++
-	cmd.ttl(expiration)
 	way := c.quick(key)
+	if expiration == 0 && way.link != nil && len(key)+len(value) < lane.Large {
+		odd, err := way.link.TellOK(ctx, leanHeads[leanSet], key, unsafe.String(unsafe.SliceData(value), len(value)))
+		if err != nil || odd.Frame != nil {
+			return setBytesSlowly(ctx, c, newSetBytes(key, value, 0), key, way, odd, err)
+		}
+		return nil
+	}
+	cmd := newSetBytes(key, value, expiration)
 	if way.link == nil || cmd.err != nil || len(cmd.buf) >= lane.Large {
 		return setBytesSlowly(ctx, c, cmd, key, leanWay{}, link.Answer{}, nil)
 	}
@@ -441,6 +471,16 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 	}
 	cmd.release()
 	return nil
+}
+
+// newSetBytes starts a SET of the byte form.
+func newSetBytes(key string, value []byte, expiration time.Duration) *bytesCmd {
+	cmd := newBytesCmd("set", key, nil)
+	cmd.status = true
+	cmd.buf = resp.AppendBulkBytes(cmd.buf, value)
+	cmd.count++
+	cmd.ttl(expiration)
+	return cmd
 }
 
 // setBytesSlowly is askStringSlowly for the byte form of SET.

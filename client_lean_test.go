@@ -47,6 +47,45 @@ func TestLeanCommands(t *testing.T) {
 	}
 }
 
+// TestLeanSet: a text goes out as it is, and the command still knows it, and leaves it alone.
+func TestLeanSet(t *testing.T) {
+	srv := miniredis.RunT(t)
+	c := NewClient(&Options{Addr: srv.Addr()})
+	defer c.Close()
+	whole := strings.Repeat("abc\r\n$1\r\n", 2*lane.Large/10)
+	for _, size := range []int{0, 1, 9, 10, 300, lane.Large - 1, lane.Large, len(whole)} {
+		value := whole[:size]
+		for range 2 {
+			cmd := c.Set(bg, "k", value, 0)
+			if err := cmd.Err(); err != nil || cmd.Val() != "OK" {
+				t.Fatalf("%d bytes: got %q, %v", size, cmd.Val(), err)
+			}
+			if got, err := srv.Get("k"); got != value || err != nil {
+				t.Fatalf("%d bytes: the server has %.20q, %v", size, got, err)
+			}
+			if want := []any{"set", "k", value}; !slices.Equal(cmd.Args(), want) || cmd.String() != "set k "+value+": OK" {
+				t.Errorf("%d bytes: got %.60q, want %.60q", size, cmd.Args(), want)
+			}
+			srv.Del("k")
+			if err := c.Process(bg, cmd); err != nil || cmd.Val() != "OK" {
+				t.Errorf("%d bytes, sent again: got %q, %v", size, cmd.Val(), err)
+			}
+			if got, err := srv.Get("k"); got != value || err != nil {
+				t.Errorf("%d bytes, sent again: the server has %.20q, %v", size, got, err)
+			}
+		}
+		if err := c.SetBytes(bg, "b", []byte(value), 0); err != nil {
+			t.Errorf("%d bytes: SetBytes: %v", size, err)
+		}
+		if got, err := srv.Get("b"); got != value || err != nil {
+			t.Errorf("%d bytes: SetBytes: the server has %.20q, %v", size, got, err)
+		}
+	}
+	if want := strings.Repeat("abc\r\n$1\r\n", 2*lane.Large/10); whole != want {
+		t.Error("the value has changed")
+	}
+}
+
 // TestLeanCommandsMeetTheUnexpected: whatever is not the usual reply takes the way of
 // other commands from there on.
 func TestLeanCommandsMeetTheUnexpected(t *testing.T) {
@@ -80,8 +119,8 @@ func TestLeanCommandsMeetTheUnexpected(t *testing.T) {
 
 	srv.SetError("LOADING Redis is loading the dataset in memory")
 	time.AfterFunc(30*time.Millisecond, func() { srv.SetError("") })
-	if err := c.Set(bg, "k", "v", 0).Err(); err != nil {
-		t.Errorf("SET while the server loads: %v", err)
+	if cmd := c.Set(bg, "k", "v", 0); cmd.Err() != nil || cmd.String() != "set k v: OK" {
+		t.Errorf("SET while the server loads: %v", cmd)
 	}
 	if got, err := c.Get(bg, "k").Result(); got != "v" || err != nil {
 		t.Errorf("got %q, %v", got, err)

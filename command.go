@@ -193,8 +193,8 @@ func (c *baseCmd) wire() []byte {
 // reader reads the encoded arguments, the name first.
 func (c *baseCmd) reader() resp.Reader {
 	if c.off == leanOff { // it stays as it is: several goroutines may look at it
-		var encoded baseCmd
-		encoded.key(leanNames[c.count], c.lean)
+		encoded := baseCmd{buf: c.buf, count: c.count, lean: c.lean}
+		encoded.encode()
 		return resp.NewReader(encoded.buf[wireHead:])
 	}
 	return resp.NewReader(c.buf[min(wireHead, len(c.buf)):])

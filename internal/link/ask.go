@@ -33,7 +33,7 @@ type Answer struct {
 // AskText sends a command whose last argument is key, and head what comes before, from
 // the number of arguments on, and gives the text of its reply. Errors are those of Do.
 func (l *Link) AskText(ctx context.Context, head []byte, key string) (string, Answer, error) {
-	c, err := l.ask(ctx, wantText, head, key, true, nil)
+	c, err := l.ask(ctx, wantText, head, key, "", true, nil)
 	if err != nil {
 		return "", Answer{}, err
 	}
@@ -44,7 +44,7 @@ func (l *Link) AskText(ctx context.Context, head []byte, key string) (string, An
 
 // AskInt is AskText for integers.
 func (l *Link) AskInt(ctx context.Context, head []byte, key string) (int64, Answer, error) {
-	c, err := l.ask(ctx, wantInt, head, key, true, nil)
+	c, err := l.ask(ctx, wantInt, head, key, "", true, nil)
 	if err != nil {
 		return 0, Answer{}, err
 	}
@@ -55,7 +55,18 @@ func (l *Link) AskInt(ctx context.Context, head []byte, key string) (int64, Answ
 
 // AskOK sends a whole command, whose reply is to be OK.
 func (l *Link) AskOK(ctx context.Context, wire []byte) (Answer, error) {
-	c, err := l.ask(ctx, wantOK, wire, "", false, nil)
+	c, err := l.ask(ctx, wantOK, wire, "", "", false, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{c.raw, c.kept}
+	l.answered(c)
+	return a, nil
+}
+
+// TellOK is AskOK for a command that ends with key and value. Neither is kept.
+func (l *Link) TellOK(ctx context.Context, head []byte, key, value string) (Answer, error) {
+	c, err := l.ask(ctx, wantOK, head, key, value, true, nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -67,7 +78,7 @@ func (l *Link) AskOK(ctx context.Context, wire []byte) (Answer, error) {
 // AskBytes is AskText with the text appended to dst, which nobody else may use until it
 // returns. With an error or another form of the reply, dst comes back as it was.
 func (l *Link) AskBytes(ctx context.Context, head []byte, key string, dst []byte) ([]byte, Answer, error) {
-	c, err := l.ask(ctx, wantBytes, head, key, true, dst)
+	c, err := l.ask(ctx, wantBytes, head, key, "", true, dst)
 	if err != nil {
 		return dst, Answer{}, err
 	}
@@ -81,13 +92,13 @@ func (l *Link) AskBytes(ctx context.Context, head []byte, key string, dst []byte
 }
 
 // ask sends a question and waits until its call is done.
-func (l *Link) ask(ctx context.Context, w want, head []byte, key string, keyed bool, dst []byte) (*call, error) {
+func (l *Link) ask(ctx context.Context, w want, head []byte, key, value string, keyed bool, dst []byte) (*call, error) {
 	watch := ctx.Done()
 	if watch != nil && ctx.Err() != nil {
 		return nil, &Error{Endpoint: l.cfg.Endpoint, Delivery: NotSent, Err: context.Cause(ctx)}
 	}
 	c := l.calls.Get().(*call)
-	c.want, c.keyed, c.raw = w, keyed, dst
+	c.want, c.keyed, c.text, c.raw = w, keyed, value, dst
 	c.replies = 1
 	if watch != nil {
 		c.ctx = ctx
@@ -99,7 +110,7 @@ func (l *Link) ask(ctx context.Context, w want, head []byte, key string, keyed b
 	}
 	<-c.ready
 	if c.state.Load() == abandoned { // by the sweeper
-		return nil, l.left(ctx)
+		return nil, l.left(ctx) // the link may look at the call still, but not at what was written
 	}
 	if c.err != nil {
 		err := c.err

@@ -93,6 +93,40 @@ func TestAskGivesTheReply(t *testing.T) {
 	}
 }
 
+// TestTellWritesKeyAndValue: and nothing of them is left in the call, which others get.
+func TestTellWritesKeyAndValue(t *testing.T) {
+	bubble(t, func(t *tester) {
+		l, srv := t.link()
+		setHead := []byte("*3\r\n$3\r\nSET\r\n")
+		for i, reply := range []string{"+OK\r\n", "-ERR no\r\n", "+OK\r\n"} {
+			value := fmt.Sprintf("v%d", i)
+			got := make(chan string, 1)
+			go func() {
+				a, err := l.TellOK(context.Background(), setHead, "k", value)
+				got <- asked("OK", a, err)
+			}()
+			srv.Expect("SET k " + value)
+			srv.Reply(reply)
+			want := "OK"
+			if reply[0] == '-' {
+				want = fmt.Sprintf("other %q", reply)
+			}
+			if g := <-got; g != want {
+				t.Errorf("got %q, want %q", g, want)
+			}
+			go func() {
+				v, a, err := l.AskText(context.Background(), getHead, "k")
+				got <- asked(v, a, err)
+			}()
+			srv.Expect("GET k")
+			srv.Reply("$-1\r\n")
+			if g := <-got; g != `other "$-1\r\n"` {
+				t.Errorf("a text that is not there: got %q", g)
+			}
+		}
+	})
+}
+
 // TestAskTellsHowFarItGot is the same for questions as for requests.
 func TestAskTellsHowFarItGot(t *testing.T) {
 	bubble(t, func(t *tester) {

@@ -63,7 +63,7 @@ type call struct {
 	ready chan struct{} // one slot; filled once, when the call is done
 
 	// The reply to a question; written by the reader while filling.
-	text string
+	text string // until it is queued: the value that is written behind the key, see TellOK
 	num  int64
 	raw  []byte // the reply where it is of another form; of wantBytes also where it belongs
 	kept bool   // raw is a frame that nobody else uses

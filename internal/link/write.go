@@ -52,6 +52,9 @@ func (l *Link) submit(ctx context.Context, c *call, wire []byte, key string) err
 	l.buf = append(l.buf, wire...)
 	if c.keyed {
 		l.buf = resp.AppendBulk(l.buf, key)
+		if c.want == wantOK {
+			l.buf = resp.AppendBulk(l.buf, c.text)
+		}
 	}
 	c.size = len(l.buf) - before
 	l.cur.calls = append(l.cur.calls, c)
