@@ -157,7 +157,7 @@ func (c *ClusterClient) resume(ctx context.Context, way leanWay, cmd Cmder, err 
 
 // settle gives a command what came of its first attempt, and the lane what it learns
 // from that.
-func (w leanWay) settle(cmd Cmder, a link.Answer, err error) {
+func (w leanWay) settle(cmd Cmder, a *link.Answer, err error) {
 	b := cmd.base()
 	wire := b.wire() // an error from now on is none of the arguments
 	if err != nil {
@@ -174,7 +174,7 @@ func (w leanWay) settle(cmd Cmder, a link.Answer, err error) {
 
 // goOn processes a command that was asked for by this way, and then has got a or err; if
 // there is no way, from the beginning.
-func (w leanWay) goOn(ctx context.Context, c leanSender, cmd Cmder, a link.Answer, err error) error {
+func (w leanWay) goOn(ctx context.Context, c leanSender, cmd Cmder, a *link.Answer, err error) error {
 	if w.link == nil {
 		return c.process(ctx, cmd)
 	}
@@ -222,19 +222,16 @@ func (c *Client) Set(ctx context.Context, key string, value any, expiration time
 
 func askString(ctx context.Context, c leanSender, name leanName, key string, out *result[string]) {
 	if c.hooked() {
-		cmd := roomy[StringCmd]()
-		cmd.key(leanNames[name], key)
-		_ = c.Process(ctx, cmd)
-		out.follow(&cmd.result)
+		askStringHooked(ctx, c, name, key, out)
 		return
 	}
 	way := c.quick(key)
 	if way.link == nil || way.lane.IsLarge(leanHeads[name], key) {
-		askStringSlowly(ctx, c, name, key, out, leanWay{}, link.Answer{}, nil)
+		askStringSlowly(ctx, c, name, key, out, leanWay{}, nil, nil)
 		return
 	}
 	text, odd, err := way.link.AskText(ctx, leanHeads[name], key)
-	if err != nil || odd.Frame != nil {
+	if err != nil || odd != nil {
 		askStringSlowly(ctx, c, name, key, out, way, odd, err)
 		return
 	}
@@ -245,11 +242,21 @@ func askString(ctx context.Context, c leanSender, name leanName, key string, out
 	out.know(name, key)
 }
 
+// askStringHooked is askString where others see the command.
+//
+//go:noinline
+func askStringHooked(ctx context.Context, c leanSender, name leanName, key string, out *result[string]) {
+	cmd := roomy[StringCmd]()
+	cmd.key(leanNames[name], key)
+	_ = c.Process(ctx, cmd)
+	out.follow(&cmd.result)
+}
+
 // askStringSlowly is askString by way of a command from the pool, which was asked for by
 // way, if that has a link, and then has got a or err.
 //
 //go:noinline
-func askStringSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[string], way leanWay, a link.Answer, err error) {
+func askStringSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[string], way leanWay, a *link.Answer, err error) {
 	cmd := leanStrings.Get().(*StringCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
@@ -262,19 +269,16 @@ func askStringSlowly(ctx context.Context, c leanSender, name leanName, key strin
 
 func askInt(ctx context.Context, c leanSender, name leanName, key string, out *result[int64]) {
 	if c.hooked() {
-		cmd := roomy[IntCmd]()
-		cmd.key(leanNames[name], key)
-		_ = c.Process(ctx, cmd)
-		out.follow(&cmd.result)
+		askIntHooked(ctx, c, name, key, out)
 		return
 	}
 	way := c.quick(key)
 	if way.link == nil {
-		askIntSlowly(ctx, c, name, key, out, way, link.Answer{}, nil)
+		askIntSlowly(ctx, c, name, key, out, way, nil, nil)
 		return
 	}
 	num, odd, err := way.link.AskInt(ctx, leanHeads[name], key)
-	if err != nil || odd.Frame != nil {
+	if err != nil || odd != nil {
 		askIntSlowly(ctx, c, name, key, out, way, odd, err)
 		return
 	}
@@ -282,10 +286,18 @@ func askInt(ctx context.Context, c leanSender, name leanName, key string, out *r
 	out.know(name, key)
 }
 
+//go:noinline
+func askIntHooked(ctx context.Context, c leanSender, name leanName, key string, out *result[int64]) {
+	cmd := roomy[IntCmd]()
+	cmd.key(leanNames[name], key)
+	_ = c.Process(ctx, cmd)
+	out.follow(&cmd.result)
+}
+
 // askIntSlowly is askStringSlowly for integers.
 //
 //go:noinline
-func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[int64], way leanWay, a link.Answer, err error) {
+func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, out *result[int64], way leanWay, a *link.Answer, err error) {
 	cmd := leanInts.Get().(*IntCmd)
 	cmd.key(leanNames[name], key)
 	cmd.slot = c.keySlot(key)
@@ -300,16 +312,13 @@ func askIntSlowly(ctx context.Context, c leanSender, name leanName, key string, 
 // its caller.
 func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Duration, out *result[string]) {
 	if c.hooked() {
-		cmd := new(StatusCmd)
-		cmd.encodeSet(key, value, d)
-		_ = c.Process(ctx, cmd)
-		out.follow(&cmd.result)
+		tellSetHooked(ctx, c, key, value, d, out)
 		return
 	}
 	way := c.quick(key)
 	if text, ok := value.(string); ok && d == 0 && way.link != nil && len(key)+len(text) < lane.Large {
 		odd, err := way.link.TellOK(ctx, leanHeads[leanSet], key, text)
-		if err != nil || odd.Frame != nil {
+		if err != nil || odd != nil {
 			out.encodeSet(key, value, d)
 			tellSlowly(ctx, c, key, out, way, odd, err)
 			return
@@ -318,13 +327,28 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 		out.knowSet(key, text)
 		return
 	}
+	tellEncoded(ctx, c, key, value, d, out, way)
+}
+
+//go:noinline
+func tellSetHooked(ctx context.Context, c leanSender, key string, value any, d time.Duration, out *result[string]) {
+	cmd := new(StatusCmd)
+	cmd.encodeSet(key, value, d)
+	_ = c.Process(ctx, cmd)
+	out.follow(&cmd.result)
+}
+
+// tellEncoded is tellSet for any value.
+//
+//go:noinline
+func tellEncoded(ctx context.Context, c leanSender, key string, value any, d time.Duration, out *result[string], way leanWay) {
 	out.encodeSet(key, value, d)
 	if way.link == nil || out.err != nil || len(out.buf) >= lane.Large {
-		tellSlowly(ctx, c, key, out, leanWay{}, link.Answer{}, nil)
+		tellSlowly(ctx, c, key, out, leanWay{}, nil, nil)
 		return
 	}
 	odd, err := way.link.AskOK(ctx, out.wire())
-	if err != nil || odd.Frame != nil {
+	if err != nil || odd != nil {
 		tellSlowly(ctx, c, key, out, way, odd, err)
 		return
 	}
@@ -334,7 +358,7 @@ func tellSet(ctx context.Context, c leanSender, key string, value any, d time.Du
 // tellSlowly is askStringSlowly for a command that out has encoded.
 //
 //go:noinline
-func tellSlowly(ctx context.Context, c leanSender, key string, out *result[string], way leanWay, a link.Answer, err error) {
+func tellSlowly(ctx context.Context, c leanSender, key string, out *result[string], way leanWay, a *link.Answer, err error) {
 	cmd := leanStatuses.Get().(*StatusCmd)
 	cmd.baseCmd = out.baseCmd
 	cmd.slot = c.keySlot(key)
@@ -423,10 +447,10 @@ func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte
 	}
 	way := c.quick(key)
 	if way.link == nil || way.lane.IsLarge(leanHeads[leanGet], key) {
-		return getBytesSlowly(ctx, c, dst, key, leanWay{}, link.Answer{}, nil)
+		return getBytesSlowly(ctx, c, dst, key, leanWay{}, nil, nil)
 	}
 	out, odd, err := way.link.AskBytes(ctx, leanHeads[leanGet], key, dst)
-	if err != nil || odd.Frame != nil {
+	if err != nil || odd != nil {
 		return getBytesSlowly(ctx, c, dst, key, way, odd, err)
 	}
 	if n := len(out) - len(dst); n >= lane.Large {
@@ -438,7 +462,7 @@ func getBytes(ctx context.Context, c leanSender, dst []byte, key string) ([]byte
 // getBytesSlowly is askStringSlowly for the byte form.
 //
 //go:noinline
-func getBytesSlowly(ctx context.Context, c leanSender, dst []byte, key string, way leanWay, a link.Answer, err error) ([]byte, error) {
+func getBytesSlowly(ctx context.Context, c leanSender, dst []byte, key string, way leanWay, a *link.Answer, err error) ([]byte, error) {
 	cmd := newBytesCmd("get", key, dst)
 	cmd.slot = c.keySlot(key)
 	err = way.goOn(ctx, c, cmd, a, err)
@@ -457,16 +481,16 @@ func setBytes(ctx context.Context, c leanSender, key string, value []byte, expir
 	way := c.quick(key)
 	if expiration == 0 && way.link != nil && len(key)+len(value) < lane.Large {
 		odd, err := way.link.TellOK(ctx, leanHeads[leanSet], key, unsafe.String(unsafe.SliceData(value), len(value)))
-		if err != nil || odd.Frame != nil {
+		if err != nil || odd != nil {
 			return setBytesSlowly(ctx, c, newSetBytes(key, value, 0), key, way, odd, err)
 		}
 		return nil
 	}
 	cmd := newSetBytes(key, value, expiration)
 	if way.link == nil || cmd.err != nil || len(cmd.buf) >= lane.Large {
-		return setBytesSlowly(ctx, c, cmd, key, leanWay{}, link.Answer{}, nil)
+		return setBytesSlowly(ctx, c, cmd, key, leanWay{}, nil, nil)
 	}
-	if odd, err := way.link.AskOK(ctx, cmd.wire()); err != nil || odd.Frame != nil {
+	if odd, err := way.link.AskOK(ctx, cmd.wire()); err != nil || odd != nil {
 		return setBytesSlowly(ctx, c, cmd, key, way, odd, err)
 	}
 	cmd.release()
@@ -486,7 +510,7 @@ func newSetBytes(key string, value []byte, expiration time.Duration) *bytesCmd {
 // setBytesSlowly is askStringSlowly for the byte form of SET.
 //
 //go:noinline
-func setBytesSlowly(ctx context.Context, c leanSender, cmd *bytesCmd, key string, way leanWay, a link.Answer, err error) error {
+func setBytesSlowly(ctx context.Context, c leanSender, cmd *bytesCmd, key string, way leanWay, a *link.Answer, err error) error {
 	cmd.slot = c.keySlot(key)
 	err = way.goOn(ctx, c, cmd, a, err)
 	cmd.release()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/baton-go/redis/internal/invariants"
 )
@@ -15,14 +16,22 @@ import (
 var getHead = []byte("*2\r\n$3\r\nGET\r\n")
 
 // asked is what came of a question, in words.
-func asked(v any, a Answer, err error) string {
+func asked(v any, a *Answer, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case a.Frame != nil:
+	case a != nil:
 		return fmt.Sprintf("other %q", a.Frame)
 	}
 	return fmt.Sprintf("%s", v)
+}
+
+// TestACallFillsCacheLines: see call.
+func TestACallFillsCacheLines(t *testing.T) {
+	var c call
+	if size, second := unsafe.Sizeof(c), unsafe.Offsetof(c.odd); size != 192 || second != 64 {
+		t.Errorf("a call is %d bytes long, and its second line begins at %d; want 192 and 64", size, second)
+	}
 }
 
 // TestAskGivesTheReply asks in each form for replies of every kind.
@@ -35,7 +44,7 @@ func TestAskGivesTheReply(t *testing.T) {
 		"bytes": func(l *Link) string {
 			before := append(make([]byte, 0, 64), "before "...)
 			v, a, err := l.AskBytes(context.Background(), getHead, "k", before)
-			if !strings.HasPrefix(string(v), "before ") || a.Frame != nil && len(v) != len(before) {
+			if !strings.HasPrefix(string(v), "before ") || a != nil && len(v) != len(before) {
 				return fmt.Sprintf("the buffer has become %q", v)
 			}
 			return asked(v[len(before):], a, err)
@@ -189,7 +198,7 @@ func TestAskKeepsLargeFrames(t *testing.T) {
 	bubble(t, func(t *tester) {
 		l, srv := t.link()
 		want := bulk(strings.Repeat("y", 2*apartBytes))
-		got := make(chan Answer, 1)
+		got := make(chan *Answer, 1)
 		go func() {
 			_, a, err := l.AskText(context.Background(), getHead, "k")
 			if err != nil {
@@ -199,8 +208,8 @@ func TestAskKeepsLargeFrames(t *testing.T) {
 		}()
 		srv.Expect("GET k")
 		srv.Reply(want)
-		if a := <-got; string(a.Frame) != want || !a.Owned {
-			t.Errorf("got %d bytes, owned: %v; want %d bytes of one's own", len(a.Frame), a.Owned, len(want))
+		if a := <-got; a == nil || string(a.Frame) != want || !a.Owned {
+			t.Errorf("got %v, want %d bytes of one's own", a, len(want))
 		}
 	})
 }
@@ -215,15 +224,15 @@ func TestAskAllocatesNothing(t *testing.T) {
 	dst := make([]byte, 0, 64)
 	for name, most := range map[string]float64{"text": 1, "bytes": 0} {
 		got := testing.AllocsPerRun(1000, func() {
-			var a Answer
+			var a *Answer
 			var err error
 			if name == "text" {
 				_, a, err = l.AskText(context.Background(), head, "key:000001")
 			} else {
 				_, a, err = l.AskBytes(context.Background(), head, "key:000001", dst)
 			}
-			if err != nil || a.Frame != nil {
-				t.Fatalf("got %q, %v", a.Frame, err)
+			if err != nil || a != nil {
+				t.Fatalf("got %v, %v", a, err)
 			}
 		})
 		if got > most {

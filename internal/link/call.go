@@ -50,35 +50,42 @@ type Done struct {
 // moves on.
 const (
 	pending   uint32 = iota // waits for a reply
-	filling                 // the reader gives a reply to the sink
-	done                    // every reply was taken, or the call has failed
+	filling                 // the reader gives a reply to the sink, or to the caller's memory
+	done                    // every reply was taken
+	odd                     // the call has failed, or a question has another reply than expected
 	abandoned               // the caller has left; what still comes is dropped
 )
 
-// A call is one request in flight. What the reader touches of a question comes first.
+// A call is one request in flight. The first cache line, of 64 bytes, is all that a question
+// without a context touches where its reply is as expected: with thousands in flight none of
+// them is in a cache any more when its reply comes. The size is that of three lines, so that
+// they begin where the machine's do.
 type call struct {
-	state atomic.Uint32
-	want  want          // what of the reply is kept here; wantSink: the sink takes it
-	keyed bool          // a key follows what is written
-	ready chan struct{} // one slot; filled once, when the call is done
+	state   atomic.Uint32
+	want    want          // what of the reply is kept here; wantSink: the sink takes it
+	keyed   bool          // a key follows what is written
+	alone   bool          // its caller may write and read by itself
+	watched bool          // ctx is set
+	ready   chan struct{} // one slot; filled once, when the call is done
 
-	// The reply to a question; written by the reader while filling.
-	text string // until it is queued: the value that is written behind the key, see TellOK
-	num  int64
-	raw  []byte // the reply where it is of another form; of wantBytes also where it belongs
-	kept bool   // raw is a frame that nobody else uses
+	text     string        // the reply to a question; until it is queued, what is written behind the key
+	num      int64         // the reply to a question
+	size     int           // bytes on the wire
+	patience time.Duration // set before it is queued
+	replies  int           // how many it gets; set before it is queued
 
-	// Set before the call is queued, and then only read.
-	sink     Sink
-	replies  int
-	size     int // bytes on the wire
-	patience time.Duration
-	alone    bool            // its caller may write and read by itself
-	ctx      context.Context // nil where it can't be cancelled or the caller watches it itself
+	// The second line. dst and ctx are set before the call is queued, and dst is the reader's
+	// while filling.
+	odd  *Answer // another reply than the question expects; set before the state
+	err  *Error  // set before the state
+	dst  []byte  // where the reply to a question belongs
+	ctx  context.Context
+	seen int // replies that came; the reader's
 
-	seen int    // replies that came; the reader's
-	got  Done   // what the sink has; written by the reader while filling
-	err  *Error // set before done
+	// The third line.
+	sink Sink // set before it is queued
+	got  Done // what the sink has; written by the reader while filling
+	_    [32]byte
 }
 
 func newCall() any { return &call{ready: make(chan struct{}, 1)} }
@@ -87,7 +94,7 @@ func newCall() any { return &call{ready: make(chan struct{}, 1)} }
 // abandoned is left to the garbage collector: the link may still look at it.
 func (l *Link) release(c *call) {
 	c.state.Store(pending)
-	c.sink, c.ctx, c.err, c.alone = nil, nil, nil, false
+	c.sink, c.ctx, c.err, c.alone, c.watched = nil, nil, nil, false, false
 	c.replies, c.size, c.seen, c.got, c.patience = 0, 0, 0, Done{}, 0
 	l.calls.Put(c)
 }
@@ -124,7 +131,7 @@ func (c *call) take(frame []byte, apart bool) (last bool) {
 func (c *call) fail(err *Error) {
 	if c.state.CompareAndSwap(pending, filling) {
 		c.err = err
-		c.state.Store(done)
+		c.state.Store(odd)
 		c.ready <- struct{}{}
 	}
 }
@@ -143,7 +150,7 @@ func (c *call) abandon() bool {
 		if c.state.CompareAndSwap(pending, abandoned) {
 			return true
 		}
-		if c.state.Load() == done {
+		if s := c.state.Load(); s == done || s == odd {
 			return false
 		}
 		runtime.Gosched()

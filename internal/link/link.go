@@ -146,7 +146,8 @@ type Link struct {
 	flushing   bool  // somebody has promised to write buf
 	writing    bool  // somebody is in Write
 	handover   bool  // the promise was passed to whoever is in Write
-	flushAt    int   // a caller writes when so many are queued, promise or not
+	flushAt    int   // a caller writes when so many are queued, promise or not; see part
+	peak       int   // calls taken or queued at most lately
 	lastBatch  int   // calls in the batch written last
 	writeSince int64 // when the write going on began; 0: none
 
@@ -389,7 +390,7 @@ func (l *Link) Do(ctx context.Context, q Request) (Done, error) {
 	c := l.calls.Get().(*call)
 	c.sink, c.replies, c.patience = q.Sink, q.Replies, q.Patience
 	if watch != nil && !l.cfg.WatchContexts {
-		c.ctx, watch = ctx, nil
+		c.ctx, c.watched, watch = ctx, true, nil
 	}
 	c.alone = watch == nil
 	if err := l.submit(ctx, c, q.Wire, ""); err != nil {

@@ -81,7 +81,7 @@ func (l *Link) digest() (answered int, err error) {
 	if promised {
 		l.flushing = true
 	}
-	l.flushAt = max((l.inflight+len(l.cur.calls))/partShare, leastPart)
+	l.flushAt = l.part()
 	l.parsing = true
 	l.mu.Unlock()
 	answered, err = l.parse()

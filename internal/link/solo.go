@@ -114,8 +114,7 @@ func (l *Link) endSolo(c *call, answered int, err error) bool {
 		l.mu.Unlock()
 		return true
 	}
-	state := c.state.Load()
-	isOver := state == done || state == abandoned
+	isOver := c.state.Load() >= done
 	l.mu.Lock()
 	l.tally(answered)
 	isDrained := l.drained()

@@ -138,7 +138,7 @@ func (e *echoes) Reply(i int, frame []byte) {
 // ask is for a caller with one command, in either form of a question.
 func (e *echoes) ask(ctx context.Context, l *Link, dst *[]byte) (n int, err error) {
 	head := []byte("*2\r\n$4\r\nECHO\r\n")
-	var a Answer
+	var a *Answer
 	var got string
 	if rand.N(2) == 0 {
 		got, a, err = l.AskText(ctx, head, e.ids[0])
@@ -152,8 +152,8 @@ func (e *echoes) ask(ctx context.Context, l *Link, dst *[]byte) (n int, err erro
 	if err != nil {
 		return 0, err
 	}
-	if got != e.ids[0] || a.Frame != nil {
-		e.t.Errorf("asked %q, got %q, %q", e.ids[0], got, a.Frame)
+	if got != e.ids[0] || a != nil {
+		e.t.Errorf("asked %q, got %q, %v", e.ids[0], got, a)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -113,7 +113,7 @@ func (l *Link) sweep() (waiting, recall bool) {
 	}
 	look := func(calls []*call) {
 		for _, c := range calls {
-			if c.ctx == nil {
+			if !c.watched {
 				continue
 			}
 			if c.ctx.Err() != nil {
