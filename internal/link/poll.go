@@ -29,6 +29,9 @@ const (
 	// From one read to the next no more time counts than this: callers may have had
 	// nothing to ask.
 	pollCap = 2 * time.Millisecond
+	// With so many replies due nobody polls: the callers of the replies before need the
+	// processor, and one wake-up among so many costs nothing.
+	pollMost = 1024
 )
 
 // poller decides whether to poll. It belongs to whoever has the turn to read.

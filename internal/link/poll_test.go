@@ -35,6 +35,22 @@ func pair(t *testing.T) (net.Conn, net.Conn) {
 	return a, b
 }
 
+// TestWhoMayPoll: where nothing is due there is nothing to poll for, and where much is, the
+// callers need the processor.
+func TestWhoMayPoll(t *testing.T) {
+	nc, _ := pair(t)
+	var l Link
+	if l.due = 1; l.mayPoll() {
+		t.Error("a socket that can't be polled")
+	}
+	l.poller.use(nc)
+	for due, want := range map[int]bool{0: false, 1: true, 64: true, pollMost - 1: true, pollMost: false, 2 * pollMost: false} {
+		if l.due = due; l.mayPoll() != want {
+			t.Errorf("%d due: %v, want %v", due, !want, want)
+		}
+	}
+}
+
 func TestPollReadsLikeAnyRead(t *testing.T) {
 	nc, peer := pair(t)
 	var p poller

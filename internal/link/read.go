@@ -53,7 +53,7 @@ func (l *Link) readLoop() {
 
 // read waits for bytes. Where replies are due it may poll for a while.
 func (l *Link) read() (int, error) {
-	polls := l.poller.raw != nil && l.due > 0
+	polls := l.mayPoll()
 	switch {
 	case l.gate == nil && polls:
 		return l.poller.read(l.nc, l.rbuf[l.w:])
@@ -66,6 +66,9 @@ func (l *Link) read() (int, error) {
 	}
 	return l.gate.readAll(l.nc, l.rbuf[l.w:])
 }
+
+// mayPoll tells whether replies are due, but not too many, on a socket that can be polled.
+func (l *Link) mayPoll() bool { return l.poller.raw != nil && l.due > 0 && l.due < pollMost }
 
 // digest deals with what has been read: it promises to write what the callers it
 // is about to wake will queue, gives out the replies, lets those callers run, and
