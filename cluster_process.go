@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/lane"
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
 )
 
 var (
@@ -600,11 +602,20 @@ func refusedTx(cmds []Cmder) error {
 		if err == nil {
 			return nil
 		}
-		if isElsewhere(err) {
-			return err
+		if cause := abortCause(err); isElsewhere(cause) {
+			return cause
 		}
 	}
 	return nil
+}
+
+// abortCause is why EXEC was refused, where the server says so: it does where nothing but
+// EXEC itself was. Else it is what the server has answered.
+func abortCause(answer error) error {
+	if text, ok := strings.CutPrefix(answer.Error(), "EXECABORT Transaction discarded because of: "); ok {
+		return resp.Error(text)
+	}
+	return answer
 }
 
 // isElsewhere tells whether a server has answered that a command is for another one, or for
@@ -615,8 +626,8 @@ func isElsewhere(answer error) bool {
 }
 
 // Watch watches keys, which must have the same slot, calls fn, and ends the watch; see
-// Client.Watch. Where the keys' node has changed meanwhile the error is TxFailedErr, so
-// that the usual loop runs it again at the new one.
+// Client.Watch and Tx. Where the keys' node has changed meanwhile the error is TxFailedErr,
+// so that the usual loop runs it again at the new one.
 func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) error {
 	probe := &StatusCmd{}
 	probe.begin("watch")
@@ -635,13 +646,13 @@ func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...s
 		isBegun := false
 		n, err := c.pick(ctx, &probe.baseCmd, slot, &t)
 		if err == nil {
-			err = n.client.Watch(ctx, func(tx *Tx) error {
+			err = n.client.watchAt(ctx, &txPlace{c: c.clusterCore, n: n, slot: uint16(slot)}, func(tx *Tx) error {
 				isBegun = true
 				return fn(tx)
 			}, keys...)
 		}
 		if err == nil || isBegun {
-			return c.watched(n, err)
+			return err
 		}
 		probe.err = nil
 		if _, isSend := err.(*link.Error); !isSend { //nolint:errorlint // lanes and links give it unwrapped
@@ -657,20 +668,4 @@ func (c *ClusterClient) Watch(ctx context.Context, fn func(*Tx) error, keys ...s
 			return c.conclude(ctx, &t, &probe.baseCmd, err)
 		}
 	}
-}
-
-// watched turns the end of a session into what the usual loop runs again, where its keys
-// have moved: EXEC has executed nothing then.
-func (c *clusterCore) watched(n *clusterNode, err error) error {
-	if err == nil {
-		return nil
-	}
-	r, ok := c.redirect(err, n)
-	if !ok {
-		return err
-	}
-	if !r.Ask {
-		c.moved(r.Slot, r.Addr)
-	}
-	return TxFailedErr
 }

@@ -1,11 +1,14 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"github.com/baton-go/redis/internal/cluster"
 	"github.com/baton-go/redis/internal/link"
+	"github.com/baton-go/redis/internal/resp"
 )
 
 // Tx is a transaction with optimistic locking: a connection of one's own on which
@@ -16,17 +19,28 @@ import (
 // EXEC was sent, TxFailedErr is returned, as if a watched key had changed: nothing
 // was executed, and the usual loop around Watch runs it again on the new connection. So
 // it is where the server refuses it because it is a primary no more.
+//
+// In a cluster TxFailedErr also stands for keys that have moved (MOVED, ASK), and for an
+// EXEC that was refused because the cluster was not ready. Commands before EXEC that were
+// refused for that (CLUSTERDOWN, TRYAGAIN, LOADING, MASTERDOWN) are sent again on the same
+// connection, where the watch still holds, until PoolTimeout has passed.
 type Tx struct {
 	cmdable
 	statefulCmdable
 	hooks
-	s *session
+	s     *session
+	place *txPlace // where in a cluster its keys are; nil: in none, or nothing is watched yet
 }
 
 // Watch watches keys, calls fn, and ends the watch. Commands of the Tx itself are
 // executed at once; those collected by Tx.TxPipelined are executed only if no
 // watched key has changed meanwhile, else TxFailedErr is returned.
 func (c *Client) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) error {
+	return c.watchAt(ctx, nil, fn, keys...)
+}
+
+// watchAt is Watch for keys that are at a place in a cluster; nil: in none.
+func (c *Client) watchAt(ctx context.Context, place *txPlace, fn func(*Tx) error, keys ...string) error {
 	tx := &Tx{s: &session{core: c.core}}
 	tx.hooks.init(chain{dial: c.opt.Dialer, process: tx.process, pipeline: tx.pipeline, tx: tx.exec}, c.hooks.list())
 	tx.cmdable = tx.Process
@@ -37,6 +51,7 @@ func (c *Client) Watch(ctx context.Context, fn func(*Tx) error, keys ...string) 
 			return err
 		}
 	}
+	tx.place = place // from here on: whoever has begun it judges what WATCH was answered
 	return fn(tx)
 }
 
@@ -119,6 +134,10 @@ func (t *Tx) Close(ctx context.Context) error {
 func (t *Tx) process(ctx context.Context, cmd Cmder) error {
 	isOpen := t.isOpen()
 	err := t.s.process(ctx, cmd)
+	if t.place != nil && isOpen {
+		t.goOn(ctx, []Cmder{cmd})
+		err = cmd.Err()
+	}
 	if isOpen && cutBeforeExec(cmd) {
 		cmd.SetErr(TxFailedErr)
 		return TxFailedErr
@@ -135,6 +154,9 @@ func (t *Tx) pipeline(ctx context.Context, cmds []Cmder) error {
 	err := t.s.pipeline(ctx, cmds)
 	if !isOpen {
 		return err
+	}
+	if t.place != nil {
+		t.goOn(ctx, cmds)
 	}
 	for _, cmd := range cmds {
 		if cutBeforeExec(cmd) {
@@ -160,6 +182,14 @@ func (t *Tx) exec(ctx context.Context, cmds []Cmder) error {
 			cmd.SetErr(TxFailedErr)
 		}
 		return TxFailedErr
+	}
+	if err != nil && isOpen && t.place != nil {
+		if refusal := refusedTx(cmds); refusal != nil && t.place.ends(refusal) {
+			for _, cmd := range cmds {
+				cmd.SetErr(TxFailedErr)
+			}
+			return TxFailedErr
+		}
 	}
 	if err != nil && isOpen && IsReadOnlyError(refusedBlock(cmds)) && t.isElsewhere(ctx) {
 		setErrs(cmds, TxFailedErr)
@@ -211,4 +241,125 @@ func cutBeforeExec(cmd Cmder) bool {
 func isCut(e *link.Error) bool {
 	return !errors.Is(e, context.Canceled) && !errors.Is(e, context.DeadlineExceeded) && !errors.Is(e, ErrClosed) &&
 		!errors.Is(e, errSessionClosed) && !errors.Is(e, errNoPipeline)
+}
+
+//------------------------------------------------------------------------------
+
+// txPlace is where a transaction of a cluster client is: the node that had its keys' slot
+// when it began.
+type txPlace struct {
+	c    *clusterCore
+	n    *clusterNode
+	slot uint16
+}
+
+// goOn sends commands again that a cluster's node has refused although they may be for it
+// later, over the same connection, as long as the keys are there. Where they are not any
+// more, the commands fail as if a watched key had changed.
+func (t *Tx) goOn(ctx context.Context, cmds []Cmder) {
+	var held tries
+	for {
+		rest, refusal := refusedOf(cmds)
+		if refusal == nil {
+			return
+		}
+		again, isLost := t.place.judge(ctx, &held, refusal)
+		switch {
+		case isLost:
+			for _, cmd := range rest {
+				if cmd.Err() != nil {
+					cmd.SetErr(TxFailedErr)
+				}
+			}
+			return
+		case !again:
+			return
+		case len(rest) == 1:
+			_ = t.s.process(ctx, rest[0])
+		default:
+			_ = t.s.pipeline(ctx, rest)
+		}
+	}
+}
+
+// refusedOf gives those commands that a server has refused to execute here or now, and
+// what it said to the first of them. Reads behind a write among them go with it, or they
+// would not see it; a write is not sent again behind one that was executed.
+func refusedOf(cmds []Cmder) (rest []Cmder, refusal error) {
+	lastWrite := -1
+	for i, cmd := range cmds {
+		if b := cmd.base(); b.err == nil && b.flags()&flagRead == 0 {
+			lastWrite = i
+		}
+	}
+	isLate := false // a write is sent again
+	for i, cmd := range cmds {
+		b := cmd.base()
+		isRead := b.flags()&flagRead != 0
+		switch {
+		case b.err == nil && isLate && isRead:
+			rest = append(rest, cmd)
+		case b.err == nil || !isAnswer(b.err) || !isElsewhere(b.err):
+		case isRead || i > lastWrite:
+			rest = append(rest, cmd)
+			refusal = cmp.Or(refusal, b.err)
+			isLate = isLate || !isRead
+		}
+	}
+	return rest, refusal
+}
+
+// isAnswer tells whether an error is what a server has answered.
+func isAnswer(err error) bool {
+	_, ok := err.(resp.Error) //nolint:errorlint // settle gives it unwrapped
+	return ok
+}
+
+// ends tells whether a refusal of EXEC, or of what was before it, means that the
+// transaction has failed as if a watched key had changed: nothing of it was executed, and
+// the next one meets another node, or waits for the cluster.
+func (p *txPlace) ends(refusal error) bool {
+	if r, ok := p.c.redirect(refusal, p.n); ok {
+		return p.isGone(r)
+	}
+	if p.c.opt.MaxRedirects < 0 || IsReadOnlyError(refusal) {
+		return false
+	}
+	p.c.refreshSoon()
+	return true
+}
+
+// isGone takes in a redirect, and tells whether it is about the watched keys. A key of
+// another slot was never here, and never will be.
+func (p *txPlace) isGone(r cluster.Redirect) bool {
+	if r.Slot != p.slot {
+		return false
+	}
+	if !r.Ask {
+		p.c.moved(r.Slot, r.Addr)
+	}
+	return true
+}
+
+// judge waits, after a refusal, until the command is to be sent again over the same
+// connection, or the keys are known to be elsewhere; neither: the refusal is the answer.
+func (p *txPlace) judge(ctx context.Context, held *tries, refusal error) (again, isLost bool) {
+	if r, ok := p.c.redirect(refusal, p.n); ok {
+		return false, p.isGone(r)
+	}
+	if p.c.opt.MaxRedirects < 0 || IsReadOnlyError(refusal) || IsMaxClientsError(refusal) {
+		return false, false
+	}
+	if held.began.IsZero() {
+		held.began = time.Now()
+	}
+	if !IsTryAgainError(refusal) {
+		p.c.refreshSoon()
+	}
+	pause, again := held.hold(p.c.base.PoolTimeout)
+	if again = again && p.c.rest(ctx, pause); !again {
+		return false, false
+	}
+	at := p.c.state.Load().at(p.slot) // nil: no node is known to have the slot, for now
+	return true, at != nil && at != p.n
 }
