@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/baton-go/redis/internal/link"
 )
 
 // clusterNode is one node.
@@ -21,6 +23,7 @@ type clusterNode struct {
 	asked  atomic.Int64 // when an ASK led there last, in nanoseconds of Unix time
 	downAt atomic.Int64 // the same of when it could not be reached last; 0: it was since
 	rtt    atomic.Int64 // how long a PING takes, in nanoseconds; 0: not known
+	minded atomic.Bool  // mind is running
 
 	leaving bool // the topology has it no more; guarded by clusterCore.mu
 }
@@ -76,7 +79,11 @@ func (c *clusterCore) makeNode(addr string, made chan struct{}, onNew []func(*Cl
 	for _, fn := range onNew {
 		fn(client)
 	}
-	return &clusterNode{of: c, addr: addr, client: client, made: time.Now()}
+	n = &clusterNode{of: c, addr: addr, client: client, made: time.Now()}
+	if ep := client.core.ep; ep != nil {
+		ep.TellSlow(n.suspect)
+	}
+	return n
 }
 
 // OnNewNode has fn called with the client of each node that is made from now on, before
@@ -195,6 +202,55 @@ func (n *clusterNode) isDown() bool {
 	return at != 0 && time.Since(time.Unix(0, at)) < downFor
 }
 
+// Numbers of the minding of a silent node.
+const (
+	mindEvery = 500 * time.Millisecond // so long has it to answer, too
+	mindMost  = time.Minute            // then it is for who suspects it next
+)
+
+// suspect has a node minded that has fallen silent. It does not block.
+func (n *clusterNode) suspect() {
+	if n.minded.Load() {
+		return
+	}
+	n.of.mu.Lock()
+	defer n.of.mu.Unlock()
+	if !n.of.closed && !n.minded.Swap(true) {
+		n.of.work.Go(n.mind)
+	}
+}
+
+// mind asks a silent node for an answer, and as long as there is none the others who
+// serves in its place, until they tell. The timeouts of those who wait for the node may be
+// much longer than the cluster takes for a failover; see retire.
+func (n *clusterNode) mind() {
+	defer n.minded.Store(false)
+	for latest := time.Now().Add(mindMost); n.of.has(n) && time.Now().Before(latest); {
+		began := time.Now()
+		if _, err := n.ping(mindEvery); err == nil || isAnswer(err) {
+			return
+		}
+		n.failed()
+		n.of.refreshSoon()
+		if !sleep(n.of.run, mindEvery-time.Since(began)) {
+			return
+		}
+	}
+}
+
+// ping asks the node for an answer, whatever that is, and tells how long it took.
+func (n *clusterNode) ping(patience time.Duration) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(n.of.run, patience)
+	defer cancel()
+	cmd := &StatusCmd{}
+	cmd.begin("ping")
+	began := time.Now()
+	if err := n.client.core.sendOnce(ctx, cmd); err != nil {
+		return 0, err
+	}
+	return time.Since(began), cmd.err
+}
+
 // nearest gives the node that answers fastest, or any of those that are no slower by more
 // than the tolerance; nil: the primary, as nothing is known of any.
 func (c *clusterCore) nearest(primary *clusterNode, replicas []*clusterNode) *clusterNode {
@@ -293,14 +349,8 @@ func (c *clusterCore) probeAll() {
 func (n *clusterNode) measure() {
 	best := time.Duration(0)
 	for range probePings {
-		ctx, cancel := context.WithTimeout(n.of.run, probeTime)
-		cmd := &StatusCmd{}
-		cmd.begin("ping")
-		began := time.Now()
-		err := n.client.core.sendOnce(ctx, cmd)
-		took := time.Since(began)
-		cancel()
-		if err != nil || cmd.err != nil {
+		took, err := n.ping(probeTime)
+		if err != nil {
 			n.rtt.Store(0)
 			return
 		}
@@ -321,42 +371,66 @@ const (
 	leaveAfter = 500 * time.Millisecond
 	// leaveLatest is how long it may say itself that it is part of the cluster.
 	leaveLatest = 15 * time.Second
+	// leaveAsk is how long it may take to say so.
+	leaveAsk = time.Second
 	// leaveSubs is how long subscriptions have to be moved to other nodes.
 	leaveSubs = 2*relayTime + time.Second
 )
 
+// errSilent is why commands fail that wait for a node which is retired.
+var errSilent = errors.New("the cluster has other nodes in the place of this one, and it answers nothing")
+
 // isPart tells whether the node, which the topology lacks, serves in its own eyes: nodes
 // learn of a failover one after the other, and to some of them the old primary is nobody's
-// replica for a while.
-func (n *clusterNode) isPart() bool {
+// replica for a while. isSilent: it takes connections, and says nothing.
+func (n *clusterNode) isPart() (isPart, isSilent bool) {
 	if n.of.has(n) {
-		return false // it is back
+		return false, false // it is back
 	}
-	if ep := n.client.core.ep; ep == nil || ep.Links() == 0 || n.of.opt.ClusterSlots != nil || n.of.watch != nil {
-		return false
+	ep := n.client.core.ep
+	if ep == nil || ep.Links() == 0 {
+		return false, false
 	}
-	topo, err := n.of.askNode(n)
+	if n.of.opt.ClusterSlots != nil || n.of.watch != nil {
+		_, err := n.ping(leaveAsk)
+		return false, isTimeout(err)
+	}
+	topo, err := n.of.askNode(n, leaveAsk)
 	if err != nil {
-		return false
+		return false, isTimeout(err)
 	}
 	_, _, isKnown := topo.Find(n.addr)
-	return isKnown
+	return isKnown, false
+}
+
+// isTimeout tells whether nothing came.
+func isTimeout(err error) bool {
+	e, ok := errors.AsType[*link.Error](err)
+	return ok && e.Timeout()
 }
 
 // has tells whether the topology has a node.
-func (c *clusterCore) has(n *clusterNode) bool { return c.state.Load().nodes[n.addr] == n }
+func (c *clusterCore) has(n *clusterNode) bool {
+	st := c.state.Load()
+	return st != nil && st.nodes[n.addr] == n
+}
 
 // retire ends a node that is no part of the topology any more, unless it is one again
 // soon: it gets no new commands, those in flight are answered, the cluster's
-// subscriptions are handed over, and then its client is closed.
+// subscriptions are handed over, and then its client is closed. Where it answers nothing,
+// nobody waits for that.
 func (c *clusterCore) retire(n *clusterNode) {
 	ep := n.client.core.ep // nil: its options are invalid
-	if ep == nil || ep.Links() > 0 || time.Since(n.made) < leaveAfter {
+	if (ep == nil || ep.Links() > 0 || time.Since(n.made) < leaveAfter) && !n.isDown() {
 		sleep(c.run, leaveAfter)
-	} // else commands may wait for a dial that leads nowhere
+	} // else commands may wait for a dial that leads nowhere, or for an answer
+	isSilent := false
 	for latest := time.Now().Add(leaveLatest); c.run.Err() == nil; sleep(c.run, leaveAfter) {
-		isImporting := time.Since(time.Unix(0, n.asked.Load())) < leaveAfter
-		if !isImporting && (time.Now().After(latest) || !n.isPart()) {
+		if time.Since(time.Unix(0, n.asked.Load())) < leaveAfter {
+			continue // it is importing
+		}
+		var isPart bool
+		if isPart, isSilent = n.isPart(); !isPart || time.Now().After(latest) {
 			break
 		}
 	}
@@ -371,6 +445,9 @@ func (c *clusterCore) retire(n *clusterNode) {
 	c.tendSubs() // who is there has to go elsewhere now
 	c.mu.Unlock()
 	if ep != nil {
+		if isSilent {
+			ep.Abandon(errSilent)
+		}
 		ep.Retire(c.run, leaveSubs)
 	}
 	_ = n.client.Close()

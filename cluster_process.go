@@ -258,6 +258,9 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 	c.refreshSoon()
 	if n != nil {
 		n.failed()
+		if e.Timeout() {
+			n.suspect()
+		}
 	}
 	switch {
 	case e.Delivery == NotSent:

@@ -159,7 +159,7 @@ func (c *clusterCore) ask() (*cluster.Topology, error) {
 		if n == nil {
 			return nil, &CommandError{Delivery: NotSent, Err: ErrClosed}
 		}
-		topo, err := c.askNode(n)
+		topo, err := c.askNode(n, askTime)
 		if err == nil {
 			return topo, nil
 		}
@@ -211,8 +211,8 @@ func (st *clusterState) orphans() (all []*clusterNode) {
 // askNode asks one node, in one round trip: CLUSTER SLOTS tells who serves which slots,
 // CLUSTER SHARDS how they are and by which other names they go. Where the server has
 // only one of the two, that must do, and is all that is asked the next time.
-func (c *clusterCore) askNode(n *clusterNode) (*cluster.Topology, error) {
-	ctx, cancel := context.WithTimeout(c.run, askTime)
+func (c *clusterCore) askNode(n *clusterNode, patience time.Duration) (*cluster.Topology, error) {
+	ctx, cancel := context.WithTimeout(c.run, patience)
 	defer cancel()
 	from := cluster.Origin{Addr: n.addr, TLS: c.opt.TLSConfig != nil}
 	slots, shards := newTopologyCmd(cluster.ParseSlots, "slots", from), newTopologyCmd(cluster.ParseShards, "shards", from)

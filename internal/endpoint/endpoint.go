@@ -140,6 +140,7 @@ type Endpoint struct {
 
 	stopDials context.CancelCauseFunc
 
+	onSlow     atomic.Pointer[func()]   // see TellSlow; nil: nobody is told
 	wasUp      atomic.Bool              // a link was open once
 	wasPrimary atomic.Bool              // and its server was a primary, as far as it said
 	named      bool                     // the configured host is a name; immutable

@@ -99,6 +99,9 @@ func (e *Endpoint) openOne(ctx context.Context, u use, addr string) (*link.Link,
 		Endpoint: addr, Timeouts: e.timeouts, ReadBuffer: e.cfg.ReadBuffer, NoPolling: e.cfg.NoPolling, Readers: &e.readers,
 		WatchContexts: u.lent, Subscriber: u.subscriber, OnPush: e.onPush, OnClose: e.onClose,
 	}
+	if f := e.onSlow.Load(); f != nil && !u.subscriber {
+		cfg.OnSlow, cfg.SlowAfter = func(*link.Link) { (*f)() }, slowAfter
+	}
 	if t := e.cfg.Tracking; t != nil && u.tracked {
 		h.Tracking, cfg.KeepReading, cfg.OnLeave = true, true, t.OnLeave
 	}

@@ -51,6 +51,27 @@ func (e *Endpoint) Retire(ctx context.Context, patience time.Duration) {
 	}
 }
 
+// Abandon ends an endpoint whose server answers nothing, and that others have taken the
+// place of: the links of the lanes are closed at once with err, so that nobody waits for
+// their timeouts, and no more are opened. Retire does the rest.
+func (e *Endpoint) Abandon(err error) {
+	var links []*link.Link
+	e.mu.Lock()
+	if e.left == nil {
+		e.left = make(chan struct{}, 1)
+	}
+	for _, en := range e.links {
+		if !en.beside {
+			links = append(links, en.l)
+		}
+	}
+	e.mu.Unlock()
+	e.stopDials(ErrRetired)
+	for _, l := range links {
+		l.Close(err)
+	}
+}
+
 // count tells how many links there are of the lanes, and beside them.
 func (e *Endpoint) count() (lanes, beside int) {
 	e.mu.Lock()

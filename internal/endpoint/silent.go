@@ -114,6 +114,14 @@ func (e *Endpoint) stuck(dead *link.Link) {
 	}
 }
 
+// slowAfter is how long a server may send nothing, with commands in flight that do not
+// block, until TellSlow's function is called.
+const slowAfter = time.Second
+
+// TellSlow has f called whenever the server has been silent for a second with commands in
+// flight, on links that are opened from now on. f must not block.
+func (e *Endpoint) TellSlow(f func()) { e.onSlow.Store(&f) }
+
 // byName tells whether the configured host is a name that is looked up.
 func (e *Endpoint) byName() bool {
 	host, _, err := net.SplitHostPort(e.cfg.Addr)

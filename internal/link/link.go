@@ -90,6 +90,11 @@ type Config struct {
 	// what is in flight may still come. It runs on whoever ends the link's service: it
 	// must not block. nil: nothing.
 	OnLeave func(l *Link)
+	// OnSlow is called where the server has sent nothing for SlowAfter while a command was
+	// waiting that does not block, and again as long as that goes on. It runs on the
+	// link's timer: it must not block. nil: nothing.
+	OnSlow    func(l *Link)
+	SlowAfter time.Duration // more than 0 if there is OnSlow
 	// OnClose is called once, when the link has died and every call on it has its
 	// outcome. It must not block.
 	OnClose func(l *Link, err error)
@@ -160,6 +165,7 @@ type Link struct {
 	lastRead int64         // when bytes came in last
 	armed    bool          // the timer is set
 	swift    bool          // it is set to look at contexts
+	slowAt   int64         // when OnSlow was told last; 0: never
 	room     chan struct{} // closed when there is room for more; nil: nobody waits
 	writers  sync.WaitGroup
 	timer    *time.Timer

@@ -77,6 +77,48 @@ func TestAnIdleLinkHasNoTimeout(t *testing.T) {
 	})
 }
 
+// A server that is silent is told of long before the timeout, if there is one, and again
+// and again; a command that blocks is no reason to.
+func TestSilenceIsTold(t *testing.T) {
+	for name, read := range map[string]time.Duration{"long before the timeout": time.Minute, "without one": 0} {
+		for kind, ctx := range map[string]func(*tester) context.Context{
+			"": func(*tester) context.Context { return context.Background() },
+			"with a context that may end": func(t *tester) context.Context {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				t.Cleanup(cancel)
+				return ctx
+			},
+		} {
+			t.Run(name+kind, func(t *testing.T) {
+				bubble(t, func(t *tester) {
+					var told []time.Duration
+					t.cfg.Timeouts = NewTimeouts(read, 0)
+					t.cfg.OnSlow, t.cfg.SlowAfter = func(*Link) { told = append(told, time.Since(t.start)) }, time.Second
+					l, srv := t.link()
+					b := t.Request(ctx(t), l, "BLPOP a 0", Request{Patience: -1})
+					time.Sleep(10*time.Second + 300*time.Millisecond)
+					srv.Reply("+x\r\n")
+					b.Want("+x\r\n")
+					r := t.Request(ctx(t), l, "GET a", Request{})
+					time.Sleep(3*time.Second + 500*time.Millisecond)
+					srv.Reply("+a\r\n")
+					r.Want("+a\r\n")
+					time.Sleep(time.Minute)
+					synctest.Wait()
+					if len(told) != 3 {
+						t.Fatalf("told at %v, want 3 times", told)
+					}
+					for i, at := range told {
+						if late := at - time.Duration(11+i)*time.Second - 300*time.Millisecond; late < 0 || late > time.Duration(i+1)*sweepEvery {
+							t.Errorf("told at %v, want each second from 11.3s on", told)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
 // A reply timeout counts from the end of the write, because the server can't answer
 // what it hasn't got.
 func TestReadTimeoutBeginsWhenTheWriteHasEnded(t *testing.T) {

@@ -37,6 +37,9 @@ func (l *Link) patienceNow() time.Duration {
 			d = min(d, t)
 		}
 	}
+	if l.cfg.OnSlow != nil {
+		d = min(d, l.cfg.SlowAfter)
+	}
 	return d
 }
 
@@ -48,7 +51,7 @@ func (l *Link) tick() {
 		return
 	}
 	waiting, recall := l.sweep()
-	again, err := l.overdue()
+	again, isSlow, err := l.overdue()
 	look := l.lookAtRest()
 	if look {
 		again = min(again, soloRest)
@@ -64,26 +67,29 @@ func (l *Link) tick() {
 		l.armed = false
 	}
 	l.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		l.kill(err)
+	case isSlow:
+		l.cfg.OnSlow(l)
 	}
 	if recall {
 		_ = l.nc.SetReadDeadline(time.Unix(1, 0)) // see broken
 	}
 }
 
-// overdue tells whether the link is stuck, else when that is to be asked again; mu
-// is held. The order of replies is the order of commands, so the oldest one tells:
+// overdue tells whether the link is stuck, else when that is to be asked again, and
+// whether OnSlow is to be told; mu is held. The order of replies is the order of commands, so the oldest one tells:
 // it waits since it was written, since the last byte came in, or since relaxed
 // timeouts ended, whatever was last.
-func (l *Link) overdue() (again time.Duration, err error) {
+func (l *Link) overdue() (again time.Duration, isSlow bool, err error) {
 	t := l.cfg.Timeouts
 	at := t.now()
 	again = l.patienceNow()
 	if limit := t.Write(); l.writing && limit > 0 {
 		waited := time.Duration(at - max(l.writeSince, t.calmed.Load()))
 		if waited >= limit {
-			return 0, &TimeoutError{Op: "write", After: waited}
+			return 0, false, &TimeoutError{Op: "write", After: waited}
 		}
 		again = min(again, limit-waited)
 	}
@@ -91,16 +97,26 @@ func (l *Link) overdue() (again time.Duration, err error) {
 	if oldest == nil && l.head < len(l.fifo) {
 		oldest = l.fifo[l.head]
 	}
+	if oldest == nil || oldest.at == 0 || oldest.patience < 0 {
+		return again, false, nil
+	}
+	waited := time.Duration(at - max(oldest.at, l.lastRead, t.calmed.Load()))
+	if after := int64(l.cfg.SlowAfter); l.cfg.OnSlow != nil && oldest.patience == 0 {
+		if isSlow = int64(waited) >= after && at-l.slowAt >= after; isSlow {
+			l.slowAt = at
+		} else {
+			again = min(again, time.Duration(after-min(int64(waited), at-l.slowAt)))
+		}
+	}
 	limit := t.Read()
-	if oldest == nil || oldest.at == 0 || limit == 0 || oldest.patience < 0 {
-		return again, nil
+	if limit == 0 {
+		return again, isSlow, nil
 	}
 	limit = max(limit, oldest.patience)
-	waited := time.Duration(at - max(oldest.at, l.lastRead, t.calmed.Load()))
 	if waited >= limit {
-		return 0, &TimeoutError{Op: "read", After: waited}
+		return 0, false, &TimeoutError{Op: "read", After: waited}
 	}
-	return min(again, limit-waited), nil
+	return min(again, limit-waited), isSlow, nil
 }
 
 // sweep lets those callers leave whose context has ended, and tells whether there
