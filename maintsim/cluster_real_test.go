@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/baton-go/redis/maintsim"
 )
@@ -84,6 +85,60 @@ func TestRealClusterNames(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 			l.end(c)
+		})
+	}
+}
+
+// Moves from one node and to it may overlap: nodes that get slots at the same time don't
+// take the same number for that, or the others would believe neither.
+func TestRealClusterMovesOverlap(t *testing.T) {
+	for name, path := range newestServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := realCluster(t, path, 0)
+			ctx, cancel := context.WithTimeout(t.Context(), 9*patience)
+			defer cancel()
+			first := []int{0, 6000, 12000} // a slot of each shard
+			for round := range 8 {
+				var moves []maintsim.SlotMove
+				for from := range 3 {
+					for step := 1; step < 3; step++ {
+						m := maintsim.SlotMove{From: from, To: (from + step) % 3}
+						slot := first[from] + 100*step
+						if m.Slots = []maintsim.SlotRange{{First: slot, Last: slot + 7}}; round%2 == 1 {
+							m.From, m.To = m.To, m.From
+						}
+						moves = append(moves, m)
+					}
+				}
+				if err := c.Migrate(ctx, moves); err != nil {
+					t.Fatalf("round %d: %v", round, err)
+				}
+			}
+		})
+	}
+}
+
+// Failovers of one shard may follow one another quickly, though servers hold back their
+// votes for a while after one.
+func TestRealClusterFailsOverAgainAndAgain(t *testing.T) {
+	for name, path := range realServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := realCluster(t, path, 1)
+			ctx, cancel := context.WithTimeout(t.Context(), 9*patience)
+			defer cancel()
+			for i := range 4 {
+				began := time.Now()
+				if err := c.Failover(ctx, 0, maintsim.WithUnannounced()); err != nil {
+					t.Fatalf("failover %d after %v: %v", i+1, time.Since(began), err)
+				}
+				took := time.Since(began).Round(time.Millisecond)
+				t.Logf("failover %d took %v", i+1, took)
+				if took > 10*time.Second { // a server that has not got the votes tries again after 12
+					t.Errorf("failover %d took %v", i+1, took)
+				}
+			}
 		})
 	}
 }

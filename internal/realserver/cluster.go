@@ -94,15 +94,21 @@ type Cluster struct {
 	path     string
 	nodes    []*node // immutable once the cluster has formed
 	password string
+
+	nodeTimeout time.Duration // immutable
+
+	turn   chan struct{} // one place, taken by whoever gives slots to a new owner: a lock that may be held over I/O
+	latest *node         // who got slots last; nil: nobody. Of whoever has the turn
 }
 
 // A node is one server of a cluster. What can be stored to changes; the rest is immutable once the
 // cluster has formed.
 type node struct {
-	process   atomic.Pointer[Server] // replaced by Restart
-	cfg       Config                 // it started with
-	known     atomic.Pointer[[]byte] // of others when it was killed
-	ident     atomic.Pointer[string] // set by learn
+	process   atomic.Pointer[Server]    // replaced by Restart
+	cfg       Config                    // it started with
+	known     atomic.Pointer[[]byte]    // of others when it was killed
+	ident     atomic.Pointer[string]    // set by learn
+	replaced  atomic.Pointer[time.Time] // when Failover put another one in its place last
 	announced Announcement
 	paused    atomic.Bool
 	stranger  atomic.Bool // not, or not any more, part of the cluster
@@ -149,7 +155,7 @@ func LaunchCluster(ctx context.Context, path string, cfg ClusterConfig) (*Cluste
 			return nil, err
 		}
 	}
-	c := &Cluster{path: path, password: cfg.Password}
+	c := &Cluster{path: path, password: cfg.Password, nodeTimeout: cfg.NodeTimeout, turn: make(chan struct{}, 1)}
 	err := c.launchNodes(ctx, path, cfg, authority)
 	if err == nil {
 		err = c.form(ctx, cfg)

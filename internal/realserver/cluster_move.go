@@ -118,12 +118,56 @@ func (m *SlotMove) migrate(ctx context.Context, words []string) error {
 }
 
 // Finish gives open slots, which must be empty at the source, to their new owner. The
-// other nodes learn of it by gossip.
+// other nodes learn of it by gossip. Moves that overlap take turns: nodes believe a new
+// owner that has a higher epoch than the old one, and each takes the next one that it
+// knows of, so that two which finish at the same time would take the same.
 func (m *SlotMove) Finish(ctx context.Context, slots ...int) error {
+	c := m.cluster
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := c.inform(ctx, m.to); err != nil {
+		return err
+	}
 	if err := setSlots(ctx, m.target, slots, "NODE", m.to.id()); err != nil {
 		return err
 	}
+	c.latest = m.to
 	return setSlots(ctx, m.source, slots, "NODE", m.to.id())
+}
+
+// inform waits until a node that is to get slots knows the epoch of the one that got some
+// last. The turn is taken.
+func (c *Cluster) inform(ctx context.Context, n *node) error {
+	if c.latest == nil || c.latest == n || !c.latest.lives() {
+		return nil
+	}
+	last, err := c.epoch(ctx, c.latest, "cluster_my_epoch")
+	if err != nil {
+		return err
+	}
+	return c.until(ctx, func(ctx context.Context) error {
+		known, err := c.epoch(ctx, n, "cluster_current_epoch")
+		if err == nil && known < last {
+			err = fmt.Errorf("%s knows of epoch %d, not of %d yet", n.server().Addr(), known, last)
+		}
+		return err
+	})
+}
+
+// epoch asks a node for one of its epochs, as CLUSTER INFO names it.
+func (c *Cluster) epoch(ctx context.Context, n *node, name string) (int, error) {
+	info, err := c.Do(ctx, n.server().Addr(), "CLUSTER", "INFO")
+	if err != nil {
+		return 0, err
+	}
+	text, _ := info.(string)
+	_, rest, _ := strings.Cut(text, name+":")
+	value, _, _ := strings.Cut(rest, "\r\n")
+	return strconv.Atoi(value)
 }
 
 // whole moves slots from the first step to the last.
@@ -242,7 +286,8 @@ func (c *Cluster) arrived(ctx context.Context, n *node, ranges []SlotRange) erro
 }
 
 // Failover makes the replica at addr the primary, in agreement with its primary, and
-// returns when all nodes know it.
+// returns when all nodes know it. It asks when the others will vote for it, and again
+// where they have not: until then its primary holds back writes.
 func (c *Cluster) Failover(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
@@ -251,21 +296,53 @@ func (c *Cluster) Failover(ctx context.Context, addr string) error {
 		return err
 	}
 	var asked time.Time
+	var old *node
 	err = c.until(ctx, func(ctx context.Context) error {
 		own, err := c.self(ctx, n)
 		if err != nil || own.isPrimary() {
 			return err
 		}
-		if time.Since(asked) > failoverPatience {
-			if _, err := c.Do(ctx, addr, "CLUSTER", "FAILOVER"); err != nil {
-				return err
-			}
-			asked = time.Now()
+		if !asked.IsZero() && time.Since(asked) <= max(failoverPatience, 4*c.nodeTimeout) { // before that no other election begins
+			return fmt.Errorf("%s is no primary yet", addr)
 		}
+		if old, err = c.predecessor(ctx, n, own.primary); err != nil {
+			return err
+		}
+		if _, err := c.Do(ctx, addr, "CLUSTER", "FAILOVER"); err != nil {
+			return err
+		}
+		asked = time.Now()
 		return fmt.Errorf("%s is no primary yet", addr)
 	})
 	if err != nil {
 		return err
 	}
+	if old != nil {
+		now := time.Now()
+		old.replaced.Store(&now)
+	}
 	return c.Settle(ctx)
+}
+
+// predecessor gives the primary with an id, whose place a replica is to take, or tells why
+// the others would not vote for that yet: Valkey 8 votes about one primary once in two
+// node timeouts, also where it was replaced and has been made a primary again since.
+func (c *Cluster) predecessor(ctx context.Context, n *node, id string) (primary *node, err error) {
+	i := slices.IndexFunc(c.nodes, func(other *node) bool { return other.id() == id })
+	if i < 0 {
+		return nil, nil
+	}
+	primary = c.nodes[i]
+	at := primary.replaced.Load()
+	if at == nil || time.Since(*at) > 2*c.nodeTimeout {
+		return primary, nil
+	}
+	info, err := c.Do(ctx, n.server().Addr(), "INFO", "server")
+	if err != nil {
+		return nil, err
+	}
+	if text, _ := info.(string); strings.Contains(text, "\nvalkey_version:8.") {
+		return nil, fmt.Errorf("nobody votes about %s before %v have passed", primary.server().Addr(), 2*c.nodeTimeout)
+	}
+	return primary, nil
 }
