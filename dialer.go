@@ -23,11 +23,31 @@ func (opt *Options) NewDialer() func(ctx context.Context, network, addr string) 
 	return NewDialer(opt)
 }
 
-// keepAlive is how soon the system asks an idle peer whether it is still there.
-const keepAlive = 5 * time.Minute
+// Commands that block for ever have no timeout of their own. What they wait for can't come
+// any more where the peer has forgotten the connection (its host was restarted, the way
+// there has lost it), and nobody says so: the system has to ask. So often it does, and so
+// long it takes to see that there is no answer.
+const (
+	keepAliveIdle  = 15 * time.Second // since the last byte came in
+	keepAliveEvery = 5 * time.Second
+	keepAliveMost  = 3 // questions without an answer
+	keepAliveBound = keepAliveIdle + keepAliveMost*keepAliveEvery
+)
+
+// holeBound is how long a peer may acknowledge nothing of what was sent to it: as long as
+// keep-alive takes, or as any timeout allows. 0: it may for ever.
+func (opt *Options) holeBound() time.Duration {
+	if opt.WriteTimeout <= 0 {
+		return 0
+	}
+	return max(keepAliveBound, opt.WriteTimeout, opt.MaintNotificationsConfig.RelaxedTimeout)
+}
 
 func newDialer(opt *Options) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: max(opt.DialTimeout, 0), KeepAlive: keepAlive}
+	d := &net.Dialer{Timeout: max(opt.DialTimeout, 0), KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: keepAliveIdle, Interval: keepAliveEvery, Count: keepAliveMost,
+	}}
+	hole := opt.holeBound()
 	resolver := opt.Resolver
 	var config *tls.Config
 	if opt.TLSConfig != nil {
@@ -42,6 +62,9 @@ func newDialer(opt *Options) func(ctx context.Context, network, addr string) (ne
 	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		nc, err := dialAny(ctx, d, resolver, network, addr)
+		if err == nil && hole > 0 {
+			link.LimitHole(nc, hole)
+		}
 		if err != nil || config == nil {
 			return nc, err
 		}

@@ -48,7 +48,14 @@ type Options struct {
 	ClientName string
 
 	// Dialer opens connections in place of the default one. TLSConfig, Resolver and
-	// DialTimeout are then its own affair, but for the context's deadline.
+	// DialTimeout are then its own affair, but for the context's deadline, and so is
+	// keep-alive. The default one has the system ask a peer after 15 s of silence whether
+	// it is there, and end the connection 15 s later if nothing came. That is what bounds a
+	// BLPOP without a timeout whose server has forgotten the connection: it fails after
+	// 30 s, or after 15 s where the server's host is up and says so. On Linux that is also
+	// how long it takes where the command itself was sent into a hole, for which other
+	// systems take minutes; and there it is WriteTimeout or RelaxedTimeout if one of them
+	// is longer.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 	// OnConnect is called for each new connection of the lanes, after its handshake
 	// and before its first use. An error closes the connection.
