@@ -246,7 +246,7 @@ func (c *clusterCore) judge(ctx context.Context, t *clusterTries, b *baseCmd, n 
 		return 0, false
 	}
 	if t.began.IsZero() {
-		t.began = time.Now()
+		t.began = time.Now().Add(-lane.Waited(err))
 	}
 	if err == nil {
 		return c.judgeAnswer(t, b.err, n)

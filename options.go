@@ -96,9 +96,11 @@ type Options struct {
 	// MaxRetryBackoff is the longest pause, default 1 s; -1 none.
 	MaxRetryBackoff time.Duration
 
-	// DialTimeout bounds one attempt to connect. Default 5 s.
+	// DialTimeout bounds one attempt to connect; the handshake has ReadTimeout beside it.
+	// Default 5 s.
 	DialTimeout time.Duration
-	// DialerRetries is how often one dial is attempted. Default 5.
+	// DialerRetries is how often one dial is attempted, 25 s in all where nothing answers.
+	// Default 5. Callers don't wait for all of them; see PoolTimeout.
 	DialerRetries int
 	// DialerRetryTimeout is the pause between attempts. Default 100 ms.
 	DialerRetryTimeout time.Duration
@@ -140,8 +142,12 @@ type Options struct {
 	MaxConcurrentDials int
 	// PoolTimeout is how long to wait for a connection: for one of the pool to become
 	// free, or, for a command that could not be sent, until one can be opened again, or
-	// until the server is ready.
-	// Default ReadTimeout + 1 s.
+	// until the server is ready. A caller waits no longer than this for one that is being
+	// opened, or than DialTimeout and ReadTimeout together if those are longer: 10 s by
+	// default. So a call whose context has no deadline fails after that where nothing
+	// answers, and where attempts fail sooner after PoolTimeout and one more such wait at
+	// the latest. With a reply outstanding it has ReadTimeout, and again for each of the
+	// MaxRetries. Default ReadTimeout + 1 s.
 	PoolTimeout time.Duration
 	// MinIdleConns are kept open in the pool. Default 0.
 	MinIdleConns int

@@ -323,8 +323,9 @@ func TestAnOutageOfAQuarterOfAnHour(t *testing.T) {
 			slowest := l.wantRecovery()
 			s.sleep(30 * time.Second)
 			after, _ := alive()
-			// A connection is three goroutines here, and there may be one more than before.
-			if after > before+6 || most > before+40 {
+			// A connection is three goroutines here, and there may be one more than before to
+			// each server.
+			if after > before+3+3*len(actors) || most > before+40 {
 				s.Errorf("%d goroutines before the outage, at most %d in it, %d after", before, most, after)
 			}
 			if heapLate > heapEarly+4<<20 {
@@ -354,5 +355,45 @@ func TestAnOutageMayEndAtAnyMoment(t *testing.T) {
 			}
 			s.Logf("slowest %v", slowest)
 		})
+	}
+}
+
+// A call without a deadline has a bound where nothing can be reached: PoolTimeout, or what
+// one attempt to connect may take if that is longer, however many attempts there are.
+func TestACallWithoutADeadlineIsBoundedInAnOutage(t *testing.T) {
+	const bound = 5*time.Second + 3*time.Second // DialTimeout and ReadTimeout; PoolTimeout is 4 s
+	for name, begin := range map[string]func(s *stage, a *actor){
+		"no answer to a dial":      func(s *stage, a *actor) { s.net.Blackhole(a.addr, true); s.net.Cut(a.addr, simnet.RST) },
+		"no answer to a handshake": func(s *stage, a *actor) { a.set(func(a *actor) { a.quiet = true }); s.net.Cut(a.addr, simnet.RST) },
+	} {
+		for when, wasUp := range map[string]bool{"from the start": false, "later": true} {
+			for where, call := range map[string]func(s *stage, c *redis.Client) error{
+				"shared": func(s *stage, c *redis.Client) error { return c.Echo(s.Context(), "x").Err() },
+				"pool":   func(s *stage, c *redis.Client) error { return c.BLPop(s.Context(), time.Second, "l").Err() },
+			} {
+				t.Run(name+"/"+when+"/"+where, func(t *testing.T) {
+					onStage(t, func(s *stage) {
+						a := s.actor(oldAddr)
+						s.opt.DialerRetries, s.opt.MaxRetries = 0, 0 // the defaults
+						c := s.client()
+						if wasUp {
+							s.echo(c)
+						}
+						begin(s, a)
+						synctest.Wait()
+						began := time.Now()
+						err := call(s, c)
+						took := time.Since(began)
+						timeout, ok := errors.AsType[net.Error](err)
+						if !ok || !timeout.Timeout() || redis.DeliveryOf(err) != redis.NotSent || took < 4*time.Second || took > bound+time.Second {
+							s.Errorf("got %v after %v, want a timeout within %v", err, took, bound)
+						}
+						if !strings.Contains(err.Error(), "timeout") {
+							s.Errorf("got %v, want what failed last", err)
+						}
+					})
+				})
+			}
+		}
 	}
 }

@@ -237,7 +237,7 @@ func (c *core) judge(ctx context.Context, t *tries, b *baseCmd, err error) (paus
 		return 0, false
 	}
 	if t.began.IsZero() {
-		t.began = time.Now()
+		t.began = time.Now().Add(-lane.Waited(err))
 	}
 	e, ok := err.(*link.Error) //nolint:errorlint // lanes and links give it unwrapped
 	switch {

@@ -141,6 +141,7 @@ type Endpoint struct {
 	stopDials context.CancelCauseFunc
 
 	onSlow     atomic.Pointer[func()]   // see TellSlow; nil: nobody is told
+	failure    atomic.Pointer[error]    // of the last attempt of an ordinary dial; nil: it has succeeded
 	wasUp      atomic.Bool              // a link was open once
 	wasPrimary atomic.Bool              // and its server was a primary, as far as it said
 	named      bool                     // the configured host is a name; immutable
@@ -228,6 +229,7 @@ func New(cfg Config) *Endpoint {
 	})
 	e.shared, e.large = e.newShared(), e.newShared()
 	e.lane = lane.NewSplit(e.shared, e.large)
+	cfg.Pool.Wait = e.dialWait()
 	e.pool = lane.NewPool(cfg.Pool, func(ctx context.Context) (*link.Link, error) {
 		return e.open(ctx, e.pooledUse())
 	})
@@ -238,8 +240,27 @@ func New(cfg Config) *Endpoint {
 func (e *Endpoint) newShared() (s *lane.Shared) {
 	s = lane.NewShared(func(ctx context.Context) (*link.Link, error) {
 		return e.open(ctx, e.sharedUse(s))
-	})
+	}, e.dialWait())
 	return s
+}
+
+// dialWait is how long a caller waits for a link that is being opened, while that goes on:
+// as long as for one of the pool, or for what one attempt may take.
+func (e *Endpoint) dialWait() lane.Wait {
+	return lane.Wait{
+		Most: func() time.Duration {
+			if e.cfg.Pool.Timeout <= 0 {
+				return 0
+			}
+			return max(e.cfg.Pool.Timeout, max(e.cfg.DialTimeout, 0)+e.timeouts.Read())
+		},
+		Last: func() error {
+			if err := e.failure.Load(); err != nil {
+				return *err
+			}
+			return nil
+		},
+	}
 }
 
 // Lane is the lane of ordinary commands.

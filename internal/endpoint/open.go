@@ -36,6 +36,7 @@ var errSetup = errors.New("link setup")
 func (e *Endpoint) open(ctx context.Context, u use) (*link.Link, error) {
 	for attempt := 1; ; attempt++ {
 		l, err := e.openAt(ctx, u, e.dialTargets())
+		e.noteAttempt(err)
 		if err == nil || attempt >= e.cfg.DialRetries || Permanent(err) || ctx.Err() != nil || e.dials.Err() != nil {
 			return l, err
 		}
@@ -50,6 +51,15 @@ func (e *Endpoint) open(ctx context.Context, u use) (*link.Link, error) {
 			return nil, err
 		}
 	}
+}
+
+// noteAttempt keeps in mind how an attempt of an ordinary dial has ended.
+func (e *Endpoint) noteAttempt(err error) {
+	if f, ok := errors.AsType[*link.Error](err); ok {
+		e.failure.Store(&f.Err)
+		return
+	}
+	e.failure.Store(nil)
 }
 
 // dialTargets are the addresses to try, best first.

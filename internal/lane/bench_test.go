@@ -86,7 +86,7 @@ func pong(nc net.Conn) {
 // onLane makes a shared lane that is connected.
 func onLane(tb testing.TB) *Shared {
 	tb.Helper()
-	s := NewShared(loopback(tb))
+	s := NewShared(loopback(tb), Wait{})
 	tb.Cleanup(s.Close)
 	mustDo(tb, s, ping())
 	return s

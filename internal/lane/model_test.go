@@ -2,6 +2,7 @@ package lane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -151,7 +152,7 @@ func (m *model) failed(g *modelGet) {
 		if m.cfg.MaxActive == 0 {
 			m.faultf("exhausted without a bound")
 		}
-	case g.ctx.Err() == nil && e.Err != errDial: //nolint:errorlint // unwrapped
+	case g.ctx.Err() == nil && !errors.Is(e.Err, errDial):
 		m.faultf("Get gave %v", e.Err)
 	}
 }

@@ -18,6 +18,7 @@ type PoolConfig struct {
 	MaxIdle     int           // idle links kept at most; 0: no bound but Size
 	MaxActive   int           // links open at one time at most; 0: no bound
 	Timeout     time.Duration // how long Get waits for its turn
+	Wait        Wait          // and then for a link that is being opened
 	MaxIdleTime time.Duration // an idle link is closed at the first use of the pool after it; 0 or less: never
 	MaxLifetime time.Duration // a link is not lent any more after it; 0 or less: never
 	Jitter      time.Duration // MaxLifetime is varied by up to so much either way
@@ -116,8 +117,16 @@ func (p *Pool) Get(ctx context.Context) (*Lease, error) {
 	if w == nil {
 		return l, nil
 	}
+	began := time.Now()
+	late, end, most := p.cfg.Wait.begin()
+	defer end()
 	select {
 	case <-w.got:
+	case <-late:
+		if p.unwant(w) {
+			return nil, waited(p.cfg.Wait.late(most), began)
+		}
+		<-w.got
 	case <-ctx.Done():
 		if p.unwant(w) {
 			return nil, notSent(context.Cause(ctx))
@@ -125,12 +134,12 @@ func (p *Pool) Get(ctx context.Context) (*Lease, error) {
 		<-w.got
 	}
 	if w.err != nil {
-		return nil, notSent(w.err)
+		return nil, waited(w.err, began)
 	}
 	return w.l, nil
 }
 
-func notSent(err error) error {
+func notSent(err error) *link.Error {
 	if e, ok := errors.AsType[*link.Error](err); ok {
 		return e
 	}

@@ -6,6 +6,7 @@ package lane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,10 +17,79 @@ import (
 // Open makes a new link that serves. Its context ends when the lane is closed.
 type Open func(ctx context.Context) (*link.Link, error)
 
+// A WaitError is why a caller has got no link that had to be opened, with how long it has
+// waited for it.
+type WaitError struct {
+	After time.Duration
+	Err   error
+}
+
+func (e *WaitError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *WaitError) Unwrap() error { return e.Err }
+
+// Waited is how long the caller whom err belongs to has waited for a link.
+func Waited(err error) time.Duration {
+	if w, ok := errors.AsType[*WaitError](err); ok {
+		return w.After
+	}
+	return 0
+}
+
+// waited is err for a caller who has waited since began.
+func waited(err error, began time.Time) *link.Error {
+	e := *notSent(err)
+	e.Err = &WaitError{After: time.Since(began), Err: e.Err}
+	return &e
+}
+
+// A Wait bounds how long callers wait for a link that is being opened. The zero Wait does
+// not.
+type Wait struct {
+	Most func() time.Duration // 0 or less: no bound
+	Last func() error         // why the last attempt has failed; nil: none has
+}
+
+// begin begins to wait: late gets a value when that is over.
+func (w Wait) begin() (late <-chan time.Time, end func(), most time.Duration) {
+	if w.Most != nil {
+		most = w.Most()
+	}
+	if most <= 0 {
+		return nil, func() {}, 0
+	}
+	t := time.NewTimer(most)
+	return t.C, func() { t.Stop() }, most
+}
+
+// lateError is why a caller leaves a dial that goes on.
+type lateError struct {
+	after time.Duration
+	last  error // nil: no attempt has failed
+}
+
+// late is the error of a caller who has waited as long as it may.
+func (w Wait) late(after time.Duration) error { return &lateError{after, w.Last()} }
+
+func (e *lateError) Error() string {
+	s := fmt.Sprintf("no connection could be opened within %v; it goes on being tried", e.after)
+	if e.last != nil {
+		s += "; the last attempt: " + e.last.Error()
+	}
+	return s
+}
+
+func (e *lateError) Unwrap() error { return e.last }
+
+// Timeout is true.
+func (e *lateError) Timeout() bool { return true }
+
 // Shared is the lane of ordinary commands: one link, replaced in one atomic step.
 // Safe for concurrent use.
 type Shared struct {
 	open Open // immutable
+	wait Wait // immutable
 	cur  atomic.Pointer[link.Link]
 
 	mu      sync.Mutex // guards the fields below
@@ -39,14 +109,15 @@ type attempt struct {
 	err  error
 }
 
-// NewShared makes a lane that opens its link when it is first asked for one.
-func NewShared(open Open) *Shared { return &Shared{open: open} }
+// NewShared makes a lane that opens its link when it is first asked for one, and whose
+// callers wait for that as long as wait says.
+func NewShared(open Open, wait Wait) *Shared { return &Shared{open: open, wait: wait} }
 
 // Current is the link that serves now; nil: none.
 func (s *Shared) Current() *link.Link { return s.cur.Load() }
 
 // Get gives the lane's link, and opens one where there is none. Callers share one
-// dial, which the end of a caller's context does not end.
+// dial, which goes on when a caller's context or its time to wait has ended.
 func (s *Shared) Get(ctx context.Context) (*link.Link, error) {
 	if l := s.cur.Load(); l != nil {
 		return l, nil
@@ -55,9 +126,17 @@ func (s *Shared) Get(ctx context.Context) (*link.Link, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
+	late, end, most := s.wait.begin()
+	defer end()
 	select {
 	case <-a.done:
-		return a.l, a.err
+		if a.err != nil {
+			return nil, waited(a.err, began)
+		}
+		return a.l, nil
+	case <-late:
+		return nil, waited(s.wait.late(most), began)
 	case <-ctx.Done():
 		return nil, &link.Error{Delivery: link.NotSent, Err: context.Cause(ctx)}
 	}

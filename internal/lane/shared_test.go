@@ -2,6 +2,7 @@ package lane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -33,7 +34,7 @@ func (t *tester) get(ctx context.Context, s *Shared) *getting {
 func TestSharedDialsOnceForAll(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.set(time.Second, 0)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		if s.Current() != nil || t.dialled() != 0 {
 			t.Error("the lane dials before it is used")
 		}
@@ -58,7 +59,7 @@ func TestSharedDialsOnceForAll(t *testing.T) {
 func TestSharedDialOutlivesItsCallers(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.set(time.Second, 0)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		left := t.get(ctx, s)
@@ -77,7 +78,7 @@ func TestSharedDialOutlivesItsCallers(t *testing.T) {
 func TestSharedDialFailsForAllWhoWait(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.set(time.Second, 1)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		a, b := t.get(t.Context(), s), t.get(t.Context(), s)
 		for _, g := range []*getting{a, b} {
 			<-g.done
@@ -97,7 +98,7 @@ func TestSharedDialFailsForAllWhoWait(t *testing.T) {
 func TestSharedReplaceUnderLoadLosesNothing(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.net.SetLatency(addr, time.Millisecond)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		t.onClose = s.Dropped
 		stop := make(chan struct{})
 		var callers sync.WaitGroup
@@ -132,7 +133,7 @@ func TestSharedReplaceUnderLoadLosesNothing(t *testing.T) {
 func TestSharedReplaceServesThoseWhoWaitForADial(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.set(time.Minute, 0)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		g := t.get(t.Context(), s)
 		time.Sleep(time.Second)
 		next := t.link()
@@ -154,7 +155,7 @@ func TestSharedLinkThatArrivesAfterItsReplacementDrains(t *testing.T) {
 			time.Sleep(time.Second) // deaf to its context
 			late = t.link()
 			return late, nil
-		})
+		}, Wait{})
 		g := t.get(t.Context(), s)
 		next := t.link()
 		s.Replace(next)
@@ -171,7 +172,7 @@ func TestSharedLinkThatArrivesAfterItsReplacementDrains(t *testing.T) {
 
 func TestSharedReplaceByADeadLinkChangesNothing(t *testing.T) {
 	bubble(t, func(t *tester) {
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		l, err := s.Get(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +196,7 @@ func TestSharedReplaceByADeadLinkChangesNothing(t *testing.T) {
 func TestSharedCloseDuringADial(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.set(time.Minute, 0)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		g := t.get(t.Context(), s)
 		time.Sleep(time.Second)
 		s.Close()
@@ -213,7 +214,7 @@ func TestSharedCloseDuringADial(t *testing.T) {
 // A link can die before the lane has it: its OnClose finds no lane that knows it.
 func TestSharedLinkThatDiedBetweenDialAndAdoption(t *testing.T) {
 	bubble(t, func(t *tester) {
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		t.onClose = s.Dropped
 		t.atOpened = func(l *link.Link) {
 			if t.dialled() == 1 {
@@ -236,7 +237,7 @@ func TestSharedDialsAnewAfterItsLinkDied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *tester) {
-				s := NewShared(t.open)
+				s := NewShared(t.open, Wait{})
 				t.onClose = s.Dropped
 				l, _ := s.Get(t.Context())
 				end(l)
@@ -257,7 +258,7 @@ func TestSharedDialsAnewAfterItsLinkDied(t *testing.T) {
 func TestSharedDoPassesOverADrainingLink(t *testing.T) {
 	bubble(t, func(t *tester) {
 		t.net.SetLatency(addr, time.Second)
-		s := NewShared(t.open)
+		s := NewShared(t.open, Wait{})
 		l, _ := s.Get(t.Context())
 		errs := make(chan error)
 		go func() { errs <- sendEcho(t.Context(), s, "a") }() // keeps it from closing
@@ -268,6 +269,26 @@ func TestSharedDoPassesOverADrainingLink(t *testing.T) {
 		}
 		if err := <-errs; err != nil {
 			t.Error(err)
+		}
+		s.Close()
+	})
+}
+
+// A dial may take longer than its callers wait, and goes on without them.
+func TestSharedCallersLeaveADialThatGoesOn(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.set(10*time.Second, 0)
+		s := NewShared(t.open, Wait{func() time.Duration { return 3 * time.Second }, func() error { return errDial }})
+		first := t.get(t.Context(), s)
+		time.Sleep(8 * time.Second)
+		second := t.get(t.Context(), s)
+		<-first.done
+		<-second.done
+		if e, ok := errors.AsType[*link.Error](first.err); !ok || e.Delivery != link.NotSent || !e.Timeout() || !errors.Is(e, errDial) || Waited(e) != 3*time.Second {
+			t.Errorf("got %v, want a timeout after 3s", first.err)
+		}
+		if second.err != nil || second.took != 10*time.Second || t.dialled() != 1 {
+			t.Errorf("got %v after %v with %d dials, want the link of the first dial", second.err, second.took, t.dialled())
 		}
 		s.Close()
 	})

@@ -30,7 +30,7 @@ func echoWire(text string) []byte {
 
 func TestLargeOnesHaveALinkOfTheirOwn(t *testing.T) {
 	bubble(t, func(t *tester) {
-		s := NewSplit(NewShared(t.open), NewShared(t.open))
+		s := NewSplit(NewShared(t.open, Wait{}), NewShared(t.open, Wait{}))
 		defer s.Close()
 		t.onClose = s.large.Dropped
 		small, grown := echoWire("small"), echoWire(inflated)
