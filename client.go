@@ -41,6 +41,7 @@ type core struct {
 	creds     *liveCredentials                                // nil: no StreamingCredentialsProvider; set before first use
 	readOnly  atomic.Bool                                     // each new connection says READONLY, so that a replica of a cluster answers
 	isNode    atomic.Bool                                     // it is the client of a cluster\'s node
+	waitsRoam bool                                            // WAIT is no other than any command that blocks: for tests that show what comes of that; set before first use
 	autos     autoPipes
 
 	mu     sync.Mutex // guards the fields below

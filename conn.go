@@ -137,7 +137,7 @@ func (s *session) take(ctx context.Context, b *baseCmd) (*link.Link, error) {
 		s.mu.Unlock()
 		return nil, err
 	}
-	if s.lost && isWait(b) {
+	if s.lost && s.core.isWait(b) {
 		s.lost = false
 		s.mu.Unlock()
 		return nil, lostWait(nil)
@@ -291,7 +291,7 @@ func (s *session) process(ctx context.Context, cmd Cmder) error {
 
 // send sends one command on the session's link.
 func (s *session) send(ctx context.Context, l *link.Link, cmd Cmder) error {
-	if !isWait(cmd.base()) {
+	if !s.core.isWait(cmd.base()) {
 		return send(ctx, l, cmd)
 	}
 	done := s.core.holding(l, cmd.base())
@@ -338,7 +338,7 @@ func (s *session) unit(ctx context.Context, cmds []Cmder, send unit) error {
 func (s *session) sendUnit(ctx context.Context, t *tries, cmds []Cmder, send unit) (int, error) {
 	for {
 		isFresh := s.isFresh()
-		wait := waitOf(cmds)
+		wait := s.core.waitOf(cmds)
 		l, err := s.take(ctx, wait)
 		n := 0
 		if err == nil {

@@ -281,7 +281,7 @@ func (c *core) sendUnit(ctx context.Context, need laneKind, cmds []Cmder, send u
 	if err != nil {
 		return 0, err
 	}
-	done := c.holding(lease.Link, waitOf(cmds))
+	done := c.holding(lease.Link, c.waitOf(cmds))
 	n, err := send(ctx, lease.Link, cmds)
 	done()
 	// A connection whose state was changed is not lent to anybody else.
@@ -307,7 +307,7 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 	}
 	consider := func(i int, cmd Cmder, err error) {
 		b := cmd.base()
-		if isWait(b) && i > 0 {
+		if c.isWait(b) && i > 0 {
 			if was.apart || len(rest) < i {
 				b.err = c.named(ctx, &was, b, lostWait(err))
 			} else { // with all that it is about
@@ -334,7 +334,7 @@ func (c *core) unanswered(ctx context.Context, t *tries, cmds []Cmder, n int, er
 			consider(i, cmd, err)
 		case b.err != nil && notReady(b.err) && (i > lastWrite || b.flags()&flagRead != 0):
 			consider(i, cmd, b.err)
-		case late && isWait(b) && (was.apart || len(rest) < i):
+		case late && c.isWait(b) && (was.apart || len(rest) < i):
 			b.err = c.named(ctx, &was, b, lostWait(nil))
 		case late && b.flags()&flagRead != 0:
 			rest = append(rest, cmd)

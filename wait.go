@@ -20,8 +20,8 @@ import (
 var errWaitLost = errors.New("the connection whose writes it asks about is lost, so it is not known how many servers have them")
 
 // isWait tells whether a command asks who has what its connection has written.
-func isWait(b *baseCmd) bool {
-	if b == nil || b.lane != laneExclusive {
+func (c *core) isWait(b *baseCmd) bool {
+	if b == nil || b.lane != laneExclusive || c.waitsRoam {
 		return false
 	}
 	name := b.Name()
@@ -29,9 +29,9 @@ func isWait(b *baseCmd) bool {
 }
 
 // waitOf gives the first WAIT among commands; nil: there is none.
-func waitOf(cmds []Cmder) *baseCmd {
+func (c *core) waitOf(cmds []Cmder) *baseCmd {
 	for _, cmd := range cmds {
-		if b := cmd.base(); isWait(b) {
+		if b := cmd.base(); c.isWait(b) {
 			return b
 		}
 	}
@@ -52,7 +52,7 @@ func (c *core) holding(l *link.Link, wait *baseCmd) (done func()) {
 func (c *core) sendHeld(ctx context.Context, lease *lane.Lease, cmd Cmder, wire []byte, patience time.Duration) error {
 	b := cmd.base()
 	var wait *baseCmd
-	if isWait(b) {
+	if c.isWait(b) {
 		wait = b
 	}
 	done := c.holding(lease.Link, wait)

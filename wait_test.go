@@ -3,6 +3,7 @@ package redis_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,106 +115,172 @@ func TestWaitEndsBeforeItsConnectionDoes(t *testing.T) {
 	}
 }
 
-// waitStage is a stage whose server answers WAIT with 1, and counts them.
-func waitStage(s *stage) (c *redis.Client, asked *atomic.Int32, cut *atomic.Bool) {
-	asked, cut = new(atomic.Int32), new(atomic.Bool)
-	a := s.actor(oldAddr)
-	a.says = func(args []string) string {
+// A waitTrial is a stage whose server answers WAIT with 1, and counts them; it finds out
+// whether somebody answers for what another connection has written.
+type waitTrial struct {
+	*stage
+	roams bool // WAITs are like other commands
+	asked atomic.Int32
+	cut   atomic.Bool
+	found []string // what is wrong
+}
+
+// client makes the client.
+func (s *waitTrial) client() *redis.Client {
+	s.actor(oldAddr).says = func(args []string) string {
 		if !strings.EqualFold(args[0], "wait") {
 			return ""
 		}
-		asked.Add(1)
-		if cut.Load() {
+		s.asked.Add(1)
+		if s.cut.Load() {
 			s.net.Cut(oldAddr, simnet.FIN) // what was answered before arrives
 			return ""
 		}
 		return ":1\r\n"
 	}
 	s.opt.MaxRetries = 3
-	return s.client(), asked, cut
+	c := s.stage.client()
+	if s.roams {
+		c.LetWaitsRoam()
+	}
+	return c
 }
 
-// wantLost checks that a WAIT was not answered, and says so.
-func (s *stage) wantLost(err error, want redis.Delivery, asked *atomic.Int32, times int32) {
-	s.Helper()
+// find notes something wrong.
+func (s *waitTrial) find(format string, args ...any) {
+	s.found = append(s.found, fmt.Sprintf(format, args...))
+}
+
+// wantLost finds out whether a WAIT was not answered, and says so.
+func (s *waitTrial) wantLost(err error, want redis.Delivery, times int32) {
 	e, ok := errors.AsType[*redis.CommandError](err)
 	if !ok || e.Delivery != want {
-		s.Errorf("got %v, want a command error, %v", err, want)
+		s.find("got %v, want a command error, %v", err, want)
 	}
-	if got := asked.Load(); got != times {
-		s.Errorf("it was sent %d times, want %d", got, times)
+	if got := s.asked.Load(); got != times {
+		s.find("it was sent %d times, want %d", got, times)
 	}
 }
 
-// Another connection answers a WAIT for its own writes, so it is not asked.
-func TestWaitIsAboutItsOwnConnection(t *testing.T) {
-	set := func(s *stage, c interface {
-		Set(ctx context.Context, key string, value any, d time.Duration) *redis.StatusCmd
-	},
-	) {
-		s.Helper()
-		if err := c.Set(s.Context(), "k", "v", 0).Err(); err != nil {
-			s.Error(err)
-		}
+// set writes on a connection.
+func (s *waitTrial) set(cn *redis.Conn) {
+	s.Helper()
+	if err := cn.Set(s.Context(), "k", "v", 0).Err(); err != nil {
+		s.Error(err)
 	}
-	for name, test := range map[string]func(s *stage){
-		"cut before it": func(s *stage) {
-			c, asked, _ := waitStage(s)
-			cn := c.Conn()
-			set(s, cn)
+}
+
+// pipelined writes and waits in one pipeline.
+func (s *waitTrial) pipelined(c *redis.Client) ([]redis.Cmder, error) {
+	return c.Pipelined(s.Context(), func(p redis.Pipeliner) error {
+		p.Set(s.Context(), "k", "v", 0)
+		p.Do(s.Context(), "wait", 1, 1000)
+		return nil
+	})
+}
+
+// Another connection answers a WAIT for its own writes, so it is not asked. Without the
+// rule it is, which the trials find where nothing else forbids it: one that was sent is
+// not sent again by itself.
+func TestWaitIsAboutItsOwnConnection(t *testing.T) {
+	sent := []string{"cut in it", "cut in a pipeline"}
+	for name, test := range map[string]func(s *waitTrial){
+		"cut before it": func(s *waitTrial) {
+			cn := s.client().Conn()
+			s.set(cn)
 			s.net.Cut(oldAddr, simnet.RST)
-			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, asked, 0)
-			set(s, cn) // on a new one
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, 0)
+			s.set(cn) // on a new one
 			if n, err := cn.Wait(s.Context(), 1, time.Second).Result(); n != 1 || err != nil {
 				s.Errorf("got %d, %v on the new connection", n, err)
 			}
 			s.give(cn)
 		},
-		"cut before it and written again": func(s *stage) {
-			c, asked, _ := waitStage(s)
-			cn := c.Conn()
-			set(s, cn)
+		"cut before it and written again": func(s *waitTrial) {
+			cn := s.client().Conn()
+			s.set(cn)
 			s.net.Cut(oldAddr, simnet.RST)
-			set(s, cn)
-			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, asked, 0)
+			s.set(cn)
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.NotSent, 0)
 			s.give(cn)
 		},
-		"cut in it": func(s *stage) {
-			c, asked, cut := waitStage(s)
-			cn := c.Conn()
-			set(s, cn)
-			cut.Store(true)
-			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.MaybeSent, asked, 1)
+		"cut in it": func(s *waitTrial) {
+			cn := s.client().Conn()
+			s.set(cn)
+			s.cut.Store(true)
+			s.wantLost(cn.Wait(s.Context(), 1, time.Second).Err(), redis.MaybeSent, 1)
 			s.give(cn)
 		},
-		"cut in a pipeline": func(s *stage) {
-			c, asked, cut := waitStage(s)
-			cut.Store(true)
-			cmds, err := c.Pipelined(s.Context(), func(p redis.Pipeliner) error {
-				p.Set(s.Context(), "k", "v", 0)
-				p.Do(s.Context(), "wait", 1, 1000)
-				return nil
-			})
-			s.wantLost(err, redis.MaybeSent, asked, 1)
+		"cut in a pipeline": func(s *waitTrial) {
+			c := s.client()
+			s.cut.Store(true)
+			cmds, err := s.pipelined(c)
+			s.wantLost(err, redis.MaybeSent, 1)
 			if cmds[0].Err() != nil {
 				s.Errorf("SET: %v", cmds[0].Err())
 			}
 		},
-		"a pipeline that is sent again as a whole": func(s *stage) {
-			c, asked, _ := waitStage(s)
-			s.give(s.hold(c, 1)...)
-			s.net.Cut(oldAddr, simnet.FIN) // seen when it is lent, or not
-			cmds, err := c.Pipelined(s.Context(), func(p redis.Pipeliner) error {
-				p.Set(s.Context(), "k", "v", 0)
-				p.Do(s.Context(), "wait", 1, 1000)
-				return nil
-			})
-			if err != nil || cmds[1].(*redis.Cmd).Val() != int64(1) || asked.Load() != 1 {
-				s.Errorf("got %v, %v, sent %d times", cmds, err, asked.Load())
-			}
-		},
 	} {
-		t.Run(name, func(t *testing.T) { onStage(t, test) })
+		for kind, roams := range map[string]bool{"": false, "/without the rule": true} {
+			if roams && slices.Contains(sent, name) {
+				continue
+			}
+			t.Run(name+kind, func(t *testing.T) {
+				onStage(t, func(stage *stage) {
+					s := &waitTrial{stage: stage, roams: roams}
+					test(s)
+					if roams != (len(s.found) > 0) {
+						s.Errorf("found %q", s.found)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A WAIT goes over another connection together with all that it is about.
+func TestWaitIsSentAgainWithItsWrites(t *testing.T) {
+	onStage(t, func(stage *stage) {
+		s := &waitTrial{stage: stage}
+		c := s.client()
+		s.give(s.hold(c, 1)...)
+		s.net.Cut(oldAddr, simnet.FIN) // seen when it is lent, or not
+		cmds, err := s.pipelined(c)
+		if err != nil || cmds[1].(*redis.Cmd).Val() != int64(1) || s.asked.Load() != 1 {
+			s.Errorf("got %v, %v, sent %d times", cmds, err, s.asked.Load())
+		}
+	})
+}
+
+// Without the rule a WAIT is not ended before its connection is, and another one answers.
+func TestWithoutItsRuleAWaitOutlastsItsConnection(t *testing.T) {
+	t.Parallel()
+	const grace = time.Second
+	c, direct, sim := replicated(t, realserver.Redis8, grace)
+	c.LetWaitsRoam()
+	ctx := soon(t)
+	cn := c.Conn()
+	defer cn.Close()
+	if err := cn.Set(ctx, "k", "v", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var began time.Time
+	var moved sync.WaitGroup
+	moved.Go(func() {
+		await(t, "it waits", func() bool {
+			list, err := direct.ClientList(ctx).Result()
+			return err == nil && strings.Contains(list, "cmd=wait")
+		})
+		began = time.Now()
+		if err := sim.Rebind(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	n, err := cn.Wait(ctx, 2, 3*time.Second).Result()
+	ended := time.Now()
+	moved.Wait()
+	if took := ended.Sub(began); took < grace {
+		t.Errorf("got %d, %v after %v, want it to be cut off after %v", n, err, took, grace)
 	}
 }
 

@@ -61,34 +61,72 @@ func TestHandoffGoesOnBesideAnAttemptThatHangs(t *testing.T) {
 	})
 }
 
+// lateness is how long after the network is back a dial has opened its link that began
+// before. raced leaves out the second dial.
+func (t *tester) lateness(back time.Duration, raced bool) time.Duration {
+	t.Helper()
+	t.server(oldAddr)
+	t.net.SetResend(time.Second)
+	t.net.Blackhole(oldAddr, true)
+	t.cfg.DialTimeout = time.Hour
+	e := t.endpoint()
+	time.AfterFunc(back, func() { t.net.Blackhole(oldAddr, false) })
+	u := e.pooledUse()
+	u.raced = raced
+	l, err := e.openAt(t.Context(), u, []string{oldAddr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.Since(t.start) - back
+	t.wantConns(oldAddr, 1)
+	l.Drain()
+	e.Close()
+	return late
+}
+
 // A dial whose packets were lost goes on late when the network is back, because TCP sends
-// them ever more rarely: others are tried beside it.
+// them ever more rarely: others are tried beside it. Without those it is late.
 func TestDialsFindTheNetworkSoonAfterItIsBack(t *testing.T) {
 	for _, back := range []time.Duration{1100 * time.Millisecond, 3100 * time.Millisecond, 8 * time.Second, 15 * time.Minute} {
 		t.Run(back.String(), func(t *testing.T) {
 			bubble(t, func(t *tester) {
-				t.server(oldAddr)
-				t.net.SetResend(time.Second)
-				t.net.Blackhole(oldAddr, true)
-				t.cfg.DialTimeout = time.Hour
-				e := t.endpoint()
-				time.AfterFunc(back, func() { t.net.Blackhole(oldAddr, false) })
-				l, err := e.openAt(t.Context(), e.pooledUse(), []string{oldAddr})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if late := time.Since(t.start) - back; late < 0 || late > dialPatience {
+				if late := t.lateness(back, false); late < 0 || late > dialPatience {
 					t.Errorf("the link is open %v after the network is back, want within %v", late, dialPatience)
 				}
-				t.wantConns(oldAddr, 1)
 				if t.atOnce > 2 {
 					t.Errorf("%d dials at one time, want 2 at most", t.atOnce)
 				}
-				l.Drain()
-				e.Close()
+			})
+		})
+		t.Run(back.String()+"/without", func(t *testing.T) {
+			bubble(t, func(t *tester) {
+				if late := t.lateness(back, true); late <= dialPatience {
+					t.Errorf("the link is open %v after the network is back though nothing is tried beside its dial", late)
+				}
 			})
 		})
 	}
+}
+
+// Without another attempt beside the first a handoff hangs with a packet that is lost, or
+// with a target that does not answer, and the window is over.
+func TestWithoutASecondAttemptAHandoffHangs(t *testing.T) {
+	bubble(t, func(t *tester) {
+		t.server(oldAddr)
+		t.server(newAddr)
+		t.net.Blackhole(oldAddr, true)
+		e := t.endpoint()
+		ctx, cancel := context.WithTimeout(t.Context(), 4*longestHedge)
+		defer cancel()
+		u := e.pooledUse()
+		u.raced = true
+		start := time.Now()
+		l, err := e.openAt(ctx, u, []string{oldAddr, newAddr})
+		if err == nil || time.Since(start) < 4*longestHedge {
+			t.Errorf("got %v, %v after %v, want nothing", l, err, time.Since(start))
+		}
+		e.Close()
+	})
 }
 
 // A dial that takes long because the server is far away is not broken off, and one that
