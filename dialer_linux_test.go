@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	redis "github.com/baton-go/redis"
 )
@@ -20,12 +22,16 @@ func swallow(t *testing.T, nc net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	drop := syscall.SockFilter{Code: syscall.BPF_RET | syscall.BPF_K}
+	program := syscall.SockFprog{Len: 1, Filter: &drop}
 	var failed error
 	if err := raw.Control(func(fd uintptr) {
-		failed = syscall.AttachLsf(int(fd), []syscall.SockFilter{*syscall.LsfStmt(syscall.BPF_RET|syscall.BPF_K, 0)})
+		words := unsafe.String((*byte)(unsafe.Pointer(&program)), unsafe.Sizeof(program))
+		failed = syscall.SetsockoptString(int(fd), syscall.SOL_SOCKET, syscall.SO_ATTACH_FILTER, words)
 	}); err != nil || failed != nil {
 		t.Fatal(err, failed)
 	}
+	runtime.KeepAlive(&drop)
 }
 
 // A BLPOP without a timeout ends some time after its server has gone without a word,
