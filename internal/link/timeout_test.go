@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,9 +92,15 @@ func TestSilenceIsTold(t *testing.T) {
 		} {
 			t.Run(name+kind, func(t *testing.T) {
 				bubble(t, func(t *tester) {
+					var mu sync.Mutex
 					var told []time.Duration
 					t.cfg.Timeouts = NewTimeouts(read, 0)
-					t.cfg.OnSlow, t.cfg.SlowAfter = func(*Link) { told = append(told, time.Since(t.start)) }, time.Second
+					t.cfg.SlowAfter = time.Second
+					t.cfg.OnSlow = func(*Link) {
+						mu.Lock()
+						defer mu.Unlock()
+						told = append(told, time.Since(t.start))
+					}
 					l, srv := t.link()
 					b := t.Request(ctx(t), l, "BLPOP a 0", Request{Patience: -1})
 					time.Sleep(10*time.Second + 300*time.Millisecond)
@@ -104,7 +111,8 @@ func TestSilenceIsTold(t *testing.T) {
 					srv.Reply("+a\r\n")
 					r.Want("+a\r\n")
 					time.Sleep(time.Minute)
-					synctest.Wait()
+					mu.Lock()
+					defer mu.Unlock()
 					if len(told) != 3 {
 						t.Fatalf("told at %v, want 3 times", told)
 					}
