@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -18,11 +17,11 @@ import (
 // Subscribe subscribes to channels; with none, later by PubSub.Subscribe. Messages of
 // channels and patterns come from any node, and from another one where that fails, or
 // leaves the cluster. In the latter case both deliver for a while, and the handover is
-// exact, in order, for what is published at the node that has the slot of the first
-// channel, as all PUBLISHes of a ClusterClient to that channel are. Nodes pass on each
-// other's messages in no common order: one that was published at another node may be lost
-// or come twice if it reaches the two nodes on different sides of the handover, which is a
-// matter of the difference between their delays. Since Redis 2.0, O(N) with the channels.
+// exact, in order, for what is published at the node that has the slot of the channel, as
+// all PUBLISHes of a ClusterClient are. Nodes pass on each other's messages in no common
+// order: one that was published at another node may be lost or come twice if it reaches the
+// two nodes on different sides of the handover, which is a matter of the difference between
+// their delays. Since Redis 2.0, O(N) with the channels.
 func (c *ClusterClient) Subscribe(ctx context.Context, channels ...string) *PubSub {
 	p := c.newPubSub()
 	return p.begin(ctx, p.Subscribe, channels)
@@ -144,15 +143,22 @@ func (c *clusterCore) isRetiring(at *core) bool {
 	return false
 }
 
-// origin gives the core of the node at which messages of the first of channels are
-// published (see routeChannel); nil: it is not known.
-func (st *clusterState) origin(channels map[string]struct{}) *core {
-	if len(channels) > 0 && st != nil {
-		if n := st.at(cluster.SlotString(slices.Min(slices.Collect(maps.Keys(channels))))); n != nil {
-			return n.client.core
-		}
+// origins gives the nodes at which a ClusterClient publishes; see routeChannel.
+func (st *clusterState) origins() *origins {
+	o := &origins{}
+	index := make(map[*clusterNode]int, len(st.masters))
+	for i, n := range st.masters {
+		o.cores = append(o.cores, n.client.core)
+		index[n] = i
 	}
-	return nil
+	o.of = func(channel string) int {
+		slot := cluster.SlotString(channel)
+		if n := st.at(slot); n != nil {
+			return index[n]
+		}
+		return int(slot) % len(st.masters)
+	}
+	return o
 }
 
 // nodesOf gives the nodes of a shard, the primary first; of shard -1 none.
@@ -171,14 +177,11 @@ func (st *clusterState) nodesOf(shard int) (nodes []*clusterNode) {
 // shardSubs are the shard channels of a cluster's subscription. Each node that has some
 // of them is a part: a subscription with a connection and handoffs of its own, whose
 // events come to the same inbox. One goroutine, begun by the first subscription and ended
-// by Close, sees to it that every channel is where its slot is.
+// by Close, sees to it that every channel is at the primary of its slot.
 //
 // A channel moves in one of two ways. Where the old node has ended the subscription, which
-// it does when it has given the slot away, it is begun at the new one. Where the topology
-// tells first, the new one is subscribed to beside the old one, and what it delivers is
-// held until that has ended, so that the order is kept. All nodes of a shard deliver every
-// message, so a channel stays where it is when another one of them becomes the primary;
-// where it has to move among them, what both have sent is delivered once.
+// it does when it has given the slot away or is demoted, it is begun at the new one. Where
+// the topology tells first, it is handed over; see shardMove.
 type shardSubs struct {
 	p    *PubSub
 	c    *clusterCore
@@ -193,10 +196,14 @@ type shardSubs struct {
 	closed    bool
 	chans     map[string]*shardChan // what the user wants
 	parts     map[*clusterNode]*shardPart
-	redirects []cluster.Redirect // to be told to the client
-	failures  int                // since a channel was confirmed
-	told      bool               // the consumer knows that something can't be subscribed to
-	dial      *shardDial         // going on; nil: none
+	moves     map[string]*shardMove // by the channels of their markers
+	redirects []cluster.Redirect    // to be told to the client
+	isStale   bool                  // a node has ended a subscription: the topology has changed
+	failures  int                   // since a channel was confirmed
+	// isUnmarked: the user may not use markers. Channels stay in their shard then.
+	isUnmarked bool
+	told       bool       // the consumer knows that something can't be subscribed to
+	dial       *shardDial // going on; nil: none
 }
 
 // shardDial is an attempt to reach a node of a shard. It ends where the topology tells that
@@ -216,37 +223,41 @@ type shardPart struct {
 	node *clusterNode
 	sub  *PubSub
 
-	mates   []*clusterNode // the nodes of the shard when it was one of them last
-	gone    bool           // its connection is lost: nothing comes from it any more
-	leaving map[string]int // SUNSUBSCRIBEs that are not answered
+	mates   []*clusterNode      // the nodes of the shard when it was one of them last
+	gone    bool                // its connection is lost: nothing comes from it any more
+	ending  []string            // subscriptions that are to be ended
+	leaving map[string][]leaver // SUNSUBSCRIBEs that are not answered
 }
 
 // shardChan is one shard channel.
 type shardChan struct {
+	name      string
 	slot      uint16
 	at        *shardPart // whose messages are delivered; nil: nobody's
-	was       *shardPart // at before it has ended the subscription; nil: it has not
 	confirmed bool       // at has
+	asked     time.Time  // when at was asked to confirm it
 
-	next    *shardPart // where it is moving, at having confirmed it; nil: it is not moving
-	isReady bool       // next has confirmed it
-	isDue   bool       // at is to be told that it ends
-	isLeft  bool       // at was
-	held    []any      // what next has sent
-	limit   time.Time  // when next takes over, whatever at does; without a next: when skip ends
+	away time.Time // since when at is not the primary of its shard; zero: it is
 
-	// Where next is of the same shard as at was, both get every message: at is left when
-	// both have sent one and the same, with which held and since begin then.
-	isMate bool
-	since  []any // what at has sent since then
+	move    *shardMove // nil: it is not moving
+	isReady bool       // the new part has confirmed it
+	isEnded bool       // the old one has ended it, or is lost
+	shardHeld
+}
 
-	skip []any // what at sends next and was delivered before
+// to gives where a channel is moving; nil: it is not.
+func (ch *shardChan) to() *shardPart {
+	if ch.move == nil {
+		return nil
+	}
+	return ch.move.to
 }
 
 func newShardSubs(p *PubSub, c *clusterCore) *shardSubs {
 	s := &shardSubs{
 		p: p, c: c, wake: make(chan struct{}, 1),
 		chans: make(map[string]*shardChan), parts: make(map[*clusterNode]*shardPart),
+		moves: make(map[string]*shardMove),
 	}
 	s.run, s.stop = context.WithCancel(context.Background())
 	return s
@@ -268,6 +279,7 @@ func (s *shardSubs) close() {
 	s.mu.Lock()
 	s.closed = true
 	clear(s.chans)
+	clear(s.moves)
 	parts := slices.Collect(maps.Values(s.parts))
 	s.mu.Unlock()
 	for _, part := range parts {
@@ -321,7 +333,7 @@ func (s *shardSubs) keep() {
 		}
 		s.tend()
 		if s.isMoving() {
-			late.Reset(relayTime)
+			late.Reset(markAgain)
 		}
 	}
 }
@@ -337,15 +349,16 @@ func (s *shardSubs) pause() time.Duration {
 	return d/2 + rand.N(d/2) //nolint:gosec // jitter, no secret
 }
 
+// isMoving tells whether there is something to do soon.
 func (s *shardSubs) isMoving() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, ch := range s.chans {
-		if ch.next != nil {
+		if !ch.away.IsZero() || ch.at != nil && !ch.confirmed {
 			return true
 		}
 	}
-	return false
+	return len(s.moves) > 0
 }
 
 // tend connects what is not connected, and moves what is at the wrong node. The first
@@ -380,7 +393,7 @@ func (s *shardSubs) tend() {
 func (s *shardSubs) tendOwn(ctx context.Context) error {
 	p, st := s.p, s.c.state.Load()
 	p.mu.Lock()
-	cur, isIdle, origin := p.cur, p.isIdle(), st.origin(p.subs[subChannel])
+	cur, isIdle := p.cur, p.isIdle()
 	p.mu.Unlock()
 	if cur == nil {
 		if isIdle {
@@ -393,8 +406,9 @@ func (s *shardSubs) tendOwn(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, relayTime)
 	defer cancel()
+	from := st.origins()
 	_, err := s.c.reach(ctx, func(at *core) (*link.Link, error) {
-		return nil, cur.replace(ctx, at, cmp.Or(origin, at), func(d endpoint.Dedicated) (*link.Link, error) { return at.ep.OpenDedicated(ctx, d) })
+		return nil, cur.replace(ctx, at, from.or(at), func(d endpoint.Dedicated) (*link.Link, error) { return at.ep.OpenDedicated(ctx, d) })
 	})
 	if err != nil {
 		cur.l.Close(err) // which makes it connect elsewhere
@@ -434,7 +448,7 @@ func (s *shardSubs) want(names []string) map[*shardPart][]string {
 	for _, name := range names {
 		switch ch := s.chans[name]; {
 		case ch == nil:
-			s.chans[name] = &shardChan{slot: cluster.SlotString(name)}
+			s.chans[name] = &shardChan{name: name, slot: cluster.SlotString(name)}
 		case ch.at != nil:
 			again[ch.at] = append(again[ch.at], name)
 		}
@@ -456,9 +470,9 @@ func (s *shardSubs) unwant(names []string) map[*shardPart][]string {
 			continue
 		}
 		delete(s.chans, name)
-		for _, part := range []*shardPart{ch.at, ch.next} {
+		for by, part := range []*shardPart{leftByUser: ch.at, leftByMove: ch.to()} {
 			if part != nil {
-				part.leaving[name]++
+				part.leaving[name] = append(part.leaving[name], leaver(by))
 				told[part] = append(told[part], name)
 			}
 		}
@@ -470,9 +484,15 @@ func (s *shardSubs) unwant(names []string) map[*shardPart][]string {
 
 // settle subscribes every channel where its slot is; the turn is held.
 func (s *shardSubs) settle(ctx context.Context) error {
-	for _, r := range s.takeRedirects() {
+	redirects, isStale := s.takeNews()
+	for _, r := range redirects {
 		s.c.moved(r.Slot, r.Addr)
 	}
+	if isStale {
+		s.c.refreshSoon()
+	}
+	s.tidy()
+	s.sayLeave(ctx)
 	if !s.serves() {
 		return nil
 	}
@@ -481,49 +501,55 @@ func (s *shardSubs) settle(ctx context.Context) error {
 		return err
 	}
 	plan, err := s.plan(st)
+	failed := err != nil
 	for to, names := range plan {
-		if e := s.subscribe(ctx, to.nodes(st), names); err == nil {
+		e := s.subscribe(ctx, to, to.nodes(st), names)
+		failed = failed || e != nil
+		if err == nil && !to.mayStay {
 			err = e
 		}
 	}
-	for part, names := range s.leave() {
-		_ = part.sub.SUnsubscribe(ctx, names...) // if it can't be written, the link is gone
-	}
+	s.mark(ctx, st)
+	s.sayLeave(ctx)
 	s.prune(st)
-	if err != nil {
+	if failed {
 		s.c.refreshSoon()
 	}
 	return err
 }
 
-func (s *shardSubs) takeRedirects() []cluster.Redirect {
+// sayLeave ends the subscriptions that have moved elsewhere.
+func (s *shardSubs) sayLeave(ctx context.Context) {
+	for part, names := range s.leave() {
+		_ = part.sub.SUnsubscribe(ctx, names...) // if it can't be written, the link is gone
+	}
+}
+
+// takeNews gives what is to be told to the client.
+func (s *shardSubs) takeNews() (redirects []cluster.Redirect, isStale bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.redirects
-	s.redirects = nil
-	return r
+	redirects, isStale = s.redirects, s.isStale
+	s.redirects, s.isStale = nil, false
+	return redirects, isStale
 }
 
 // shardGoal is where channels are to be subscribed to.
 type shardGoal struct {
-	shard int
-	first *clusterNode // the one of its nodes that is tried before the others; nil: the primary
+	shard   int
+	mayStay bool // they are at a node of it: only the primary is better
 }
 
 // nodes are those to try.
 func (g shardGoal) nodes(st *clusterState) []*clusterNode {
 	nodes := st.nodesOf(g.shard)
-	if g.first == nil {
-		return nodes
+	if g.mayStay {
+		return nodes[:1]
 	}
-	others := slices.DeleteFunc(slices.Clone(nodes), func(n *clusterNode) bool { return n == g.first })
-	return append([]*clusterNode{g.first}, others...)
+	return nodes
 }
 
-// plan tells which channels are not where their slot is, and where that is. One that the
-// old primary of a shard has ended, as it does when it is demoted, is begun there again: what
-// comes from there first and through it then is in order, which is not so for the messages of
-// two nodes.
+// plan tells which channels are not where their slot is, and where that is.
 func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err error) {
 	plan = make(map[shardGoal][]string)
 	now, leaving := time.Now(), s.c.leavingNodes()
@@ -531,36 +557,48 @@ func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err err
 	defer s.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(s.chans)) {
 		ch := s.chans[name]
-		if ch.next != nil {
-			switch {
-			case now.Before(ch.limit):
-			case ch.isReady && !ch.isDue: // there are no messages
-				ch.isDue, ch.limit = true, now.Add(relayTime)
-			default:
-				s.p.in.push(ch.pass()...)
+		if ch.move != nil {
+			if now.After(ch.move.limit) {
+				s.p.in.push(s.late(ch)...)
 			}
 			continue
 		}
-		shard := st.topo.Owner(ch.slot)
-		switch nodes := st.nodesOf(shard); {
-		case shard < 0:
+		goal := shardGoal{shard: st.topo.Owner(ch.slot)}
+		nodes := st.nodesOf(goal.shard)
+		switch {
+		case goal.shard < 0:
 			err = notServed(int(ch.slot))
-		case ch.at == nil:
-			goal := shardGoal{shard: shard}
-			if was := ch.was; was != nil && !was.gone && (slices.Contains(nodes, was.node) || was.isPassedOver(st, nodes, leaving)) {
-				goal.first = was.node
-			}
-			plan[goal] = append(plan[goal], name)
+			continue
+		case ch.at != nil && !ch.confirmed && now.Sub(ch.asked) < leaveAfter:
+			continue // nodes learn of a change one after the other: let this one say no
+		case ch.at == nil || len(nodes) == 0:
 		case slices.Contains(nodes, ch.at.node):
 			ch.at.mates = nodes
-		case ch.at.isPassedOver(st, nodes, leaving):
+			if !ch.isAway(st.primary[goal.shard], now) || s.isUnmarked {
+				continue
+			}
+			goal.mayStay = true
+		case s.isUnmarked && ch.at.isPassedOver(st, nodes, leaving):
 			// Nodes learn of a failover one after the other, and in the eyes of some the
 			// old primary serves nobody meanwhile. It is looked at again when it is retired.
-		default:
-			plan[shardGoal{shard: shard}] = append(plan[shardGoal{shard: shard}], name)
+			continue
 		}
+		plan[goal] = append(plan[goal], name)
 	}
 	return plan, err
+}
+
+// isAway tells whether a channel should be at the primary of its shard instead: what is
+// subscribed to there is counted by SPUBLISH, and goes on when the old primary of a failover
+// is shut down. While nodes learn of a failover, it stays.
+func (ch *shardChan) isAway(primary *clusterNode, now time.Time) bool {
+	switch {
+	case primary == nil || ch.at.node == primary || !ch.confirmed:
+		ch.away = time.Time{}
+	case ch.away.IsZero():
+		ch.away = now
+	}
+	return !ch.away.IsZero() && now.Sub(ch.away) >= leaveAfter
 }
 
 // isPassedOver tells whether the part's node is missing from its shard, the nodes of which
@@ -577,13 +615,17 @@ func (part *shardPart) isMate(n *clusterNode) bool {
 // subscribe subscribes to channels at the first of nodes that can be reached. They are
 // those of a shard: its replicas have the shard's messages too, and one of them is the
 // primary soon where that can't be reached.
-func (s *shardSubs) subscribe(ctx context.Context, nodes []*clusterNode, names []string) error {
+func (s *shardSubs) subscribe(ctx context.Context, goal shardGoal, nodes []*clusterNode, names []string) error {
 	var errs []error
 	for _, n := range nodes {
 		part, err := s.partAt(ctx, n, cluster.SlotString(names[0]))
 		if err == nil {
-			if err = s.assign(part, nodes, names); err == nil {
-				return part.sub.SSubscribe(ctx, names...)
+			var moves []*shardMove
+			if moves, err = s.assign(part, goal, nodes, names); err == nil {
+				if err = part.sub.SSubscribe(ctx, names...); err == nil {
+					subscribeToMarkers(ctx, moves)
+				}
+				return err
 			}
 		}
 		errs = append(errs, err)
@@ -607,7 +649,7 @@ func (s *shardSubs) partAt(ctx context.Context, n *clusterNode, slot uint16) (*s
 		return part, nil
 	}
 	old := part
-	part = &shardPart{of: s, node: n, leaving: make(map[string]int)}
+	part = &shardPart{of: s, node: n, leaving: make(map[string][]leaver)}
 	part.sub = newPubSub(n.client.core, n.client.opt, s.p.in)
 	part.sub.part = part
 	s.parts[n] = part
@@ -652,45 +694,44 @@ func (s *shardSubs) overtake() {
 	}
 }
 
-// assign makes a part the one that delivers channels, or is to; nodes are those of its
-// shard.
-func (s *shardSubs) assign(part *shardPart, nodes []*clusterNode, names []string) error {
+// assign makes a part the one that delivers channels, or is to, by the moves that it gives;
+// nodes are those of its shard.
+func (s *shardSubs) assign(part *shardPart, goal shardGoal, nodes []*clusterNode, names []string) (moves []*shardMove, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if part.gone {
-		return &CommandError{Command: "ssubscribe", Endpoint: part.node.addr, Delivery: NotSent, Err: errNotConfirmed}
+		return nil, &CommandError{Command: "ssubscribe", Endpoint: part.node.addr, Delivery: NotSent, Err: errNotConfirmed}
 	}
-	part.mates = nodes
+	if !goal.mayStay {
+		part.mates = nodes
+	}
+	from := make(map[*shardPart]*shardMove)
 	for _, name := range names {
 		ch := s.chans[name]
+		if ch == nil {
+			continue
+		}
+		part.ending = slices.DeleteFunc(part.ending, func(n string) bool { return n == name })
 		switch {
-		case ch == nil:
-		case ch.at == nil || !ch.confirmed: // nothing has come from there
-			ch.at, ch.confirmed = part, false
+		case ch.at == nil || ch.at == part:
+			ch.at, ch.confirmed, ch.asked = part, false, time.Now()
+		case !ch.confirmed: // nothing has come from there
+			s.toLeave(ch.at, name)
+			ch.at, ch.asked = part, time.Now()
 		default:
-			*ch = shardChan{
-				slot: ch.slot, at: ch.at, confirmed: true, skip: ch.skip,
-				next: part, isMate: ch.at.isMate(part.node), limit: time.Now().Add(relayTime),
+			m := from[ch.at]
+			if m == nil {
+				m = s.newMove(ch.at, part, name, goal.mayStay)
+				from[ch.at] = m
+				moves = append(moves, m)
 			}
+			*ch = shardChan{
+				name: name, slot: ch.slot, at: ch.at, confirmed: true, move: m, shardHeld: ch.shardHeld,
+			}
+			ch.isShared = goal.mayStay || s.areMates(ch.at, part)
 		}
 	}
-	return nil
-}
-
-// leave gives the channels whose next node has confirmed them, by the part that they are
-// to leave now.
-func (s *shardSubs) leave() map[*shardPart][]string {
-	left := make(map[*shardPart][]string)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name, ch := range s.chans {
-		if ch.next != nil && ch.isReady && ch.isDue && !ch.isLeft {
-			ch.isLeft = true
-			ch.at.leaving[name]++
-			left[ch.at] = append(left[ch.at], name)
-		}
-	}
-	return left
+	return moves, nil
 }
 
 // prune ends parts that are lost, or have no channel any more and are at a node that has
@@ -704,8 +745,15 @@ func (s *shardSubs) prune(st *clusterState) {
 		has[part] = make(map[string]bool)
 	}
 	for name, ch := range s.chans {
-		for _, part := range []*shardPart{ch.at, ch.next} {
+		for _, part := range []*shardPart{ch.at, ch.to()} {
 			if part != nil && has[part] != nil {
+				has[part][name] = true
+			}
+		}
+	}
+	for name, m := range s.moves {
+		for _, part := range []*shardPart{m.from, m.to} {
+			if has[part] != nil {
 				has[part][name] = true
 			}
 		}

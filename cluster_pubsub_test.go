@@ -148,6 +148,7 @@ type clusterPublisher struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
 	sent []int
+	late []int        // of a shard channel, what had no listener at the node that took it
 	next atomic.Int64 // the number published next
 }
 
@@ -163,7 +164,12 @@ func startClusterPublisher(c *redis.ClusterClient, verb, channel string) *cluste
 				return
 			case <-tick.C:
 			}
-			if c.Do(context.Background(), verb, channel, i).Err() == nil {
+			n, err := c.Do(context.Background(), verb, channel, i).Int64()
+			switch {
+			case err != nil:
+			case n == 0 && verb == "spublish":
+				p.late = append(p.late, i)
+			default:
 				p.sent = append(p.sent, i)
 			}
 		}
@@ -182,6 +188,7 @@ type clusterConsumer struct {
 	got    map[string][]int
 	events []string    // what else came
 	calls  int         // of works
+	late   []int       // what has no place in the order; see clusterPublisher
 	ended  chan string // what works has published
 }
 
@@ -228,7 +235,7 @@ func (k *clusterConsumer) check(t *testing.T, ps *redis.PubSub, channel string, 
 	t.Helper()
 	_ = ps.Close()
 	k.wg.Wait()
-	got := k.got[channel]
+	got := slices.DeleteFunc(k.got[channel], func(n int) bool { return slices.Contains(k.late, n) })
 	if channel == plain { // what passes through several nodes has no order
 		slices.Sort(got)
 	}
@@ -337,7 +344,12 @@ func TestClusterSubscriptionFailsOver(t *testing.T) {
 		pubPlain.end()
 		ks.works(t, c, "spublish", "ch")
 		kp.works(t, c, "publish", plain)
-		_ = ks.check(t, shard, "ch", pubShard.sent)
+		// What the old primary has held back is executed there when it is demoted, after it has
+		// ended all subscriptions, and comes on the new one up to 40 ms later.
+		ks.late = pubShard.late
+		if lost := ks.check(t, shard, "ch", pubShard.sent); len(lost) > 0 {
+			t.Errorf("lost %d messages of a shard channel", len(lost))
+		}
 		if lost := kp.check(t, ps, plain, pubPlain.sent); len(lost) > 0 {
 			t.Errorf("lost %d messages of an ordinary channel", len(lost))
 		}
@@ -436,13 +448,22 @@ func TestClusterSubscriptionLeavesANode(t *testing.T) {
 					t.Fatal(err)
 				}
 				sum, _ := reply.([]any)[1].(int64)
-				n += int(sum)
+				patterns, err := cl.Do(ctx, r, "PUBSUB", "NUMPAT")
+				if err != nil {
+					t.Fatal(err)
+				}
+				more, _ := patterns.(int64)
+				n += int(sum + more)
 			}
 			return n
 		}
 		var subs []*redis.PubSub
-		for range 8 { // one of them is at a replica, or it is nearly impossible
+		for i := range 8 { // one of them is at a replica, or it is nearly impossible
 			ps := c.Subscribe(ctx, plain)
+			if i%2 == 1 {
+				_ = ps.Close()
+				ps = c.PSubscribe(ctx, plain+"*")
+			}
 			defer ps.Close()
 			_ = receive(t, ps)
 			subs = append(subs, ps)

@@ -211,7 +211,11 @@ func (p *PubSub) change(ctx context.Context, k subKind, add bool, names []string
 	if !add {
 		verb = leave
 	}
-	return p.write(appendNames(nil, k, verb, names))
+	var wire []byte
+	if p.part != nil && !add && p.opt.Protocol == 3 {
+		wire = appendCommand(wire, "readonly") // or replicas of Redis 8 refuse to end it
+	}
+	return p.write(appendNames(wire, k, verb, names))
 }
 
 // appendNames is one command, or for shard channels one for each slot, as a cluster

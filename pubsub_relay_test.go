@@ -23,9 +23,8 @@ func newRelayTester(t *testing.T) *relayTester {
 	p := &PubSub{in: newInbox()}
 	rt := &relayTester{t: t, p: p, from: newStream(p), to: newStream(p)}
 	rt.from.l, rt.to.l = new(link.Link), new(link.Link)
-	rt.r = &relay{from: rt.from, to: rt.to, marker: markerPrefix + "x", done: make(chan struct{})}
-	rt.r.parts[0] = relayPart{used: true, markerAt: -1}
-	rt.r.parts[1] = relayPart{markerAt: -1}
+	rt.r = &relay{from: rt.from, to: rt.to, marker: markerPrefix + "x", origins: &origins{cores: make([]*core, 1)}, done: make(chan struct{})}
+	rt.r.begin(false)
 	p.relay, p.cur = rt.r, rt.from
 	return rt
 }
@@ -47,7 +46,7 @@ func (rt *relayTester) play(events string) {
 			m.Pattern, m.Payload = "*", pattern
 		}
 		if m.Payload == "M" {
-			m.Channel = rt.r.marker
+			m.Channel, m.Payload = rt.r.marker, "0"
 		}
 		rt.deliver(s.take(m))
 	}

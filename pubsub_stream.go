@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/baton-go/redis/internal/endpoint"
@@ -26,7 +29,8 @@ type stream struct {
 	seenAt  time.Time           // when the last frame came
 	waiting map[string]struct{} // confirmations that are kept from the consumer
 	settled chan struct{}       // closed when waiting has become empty
-	skip    [2][]any            // of channels, of patterns: what comes next and was delivered before
+	skip    [][]any             // of each part of the last handoff: what comes next and was delivered before
+	split   *origins            // of the last handoff; nil: there was none
 }
 
 func newStream(p *PubSub) *stream { return &stream{p: p, seenAt: time.Now()} }
@@ -36,14 +40,15 @@ func newStream(p *PubSub) *stream { return &stream{p: p, seenAt: time.Now()} }
 // in the order of all messages the new one takes over. What the old one delivers
 // before the marker is delivered, and what the new one delivers after it.
 //
-// Messages of channels and of patterns are ordered among themselves only, so there
-// is a marker among each.
+// Messages of channels and of patterns are ordered among themselves only, and in a cluster
+// those that are published at one node, so there is a marker among each.
 type relay struct {
 	from, to *stream
-	marker   string // its channel
+	marker   string // its channel; the payload is the number of the origin
+	origins  *origins
 
 	// Guarded by PubSub.mu.
-	parts    [2]relayPart // of channels, of patterns
+	parts    []relayPart // of the channels of each origin, and of the patterns
 	done     chan struct{}
 	over     bool
 	unmarked bool  // the user may not subscribe to the marker
@@ -64,13 +69,37 @@ type relayPart struct {
 	after    []any // what came on from after the marker; it comes on to as well
 }
 
-// kindOf tells among which messages one is ordered: 0 those of channels, 1 those of
-// patterns.
-func kindOf(m *Message) int {
-	if m.Pattern != "" {
-		return 1
+// origins are where messages are published: the server or, in a cluster, each of several
+// nodes.
+type origins struct {
+	cores []*core
+	of    func(channel string) int // which of them a channel's messages come from; nil: there is one
+}
+
+// or is o, or the one node if o has none.
+func (o *origins) or(c *core) *origins {
+	if len(o.cores) > 0 {
+		return o
 	}
-	return 0
+	return &origins{cores: []*core{c}}
+}
+
+// part tells among which messages one is ordered.
+func (o *origins) part(m *Message) int {
+	origin := 0
+	if o.of != nil {
+		origin = o.of(m.Channel)
+	}
+	return o.partOf(m, origin)
+}
+
+// partOf is part for a message of a given origin: the parts of channels come first, and then
+// those of patterns.
+func (o *origins) partOf(m *Message, origin int) int {
+	if m.Pattern != "" {
+		return len(o.cores) + origin
+	}
+	return origin
 }
 
 // dedicated says how the endpoint is to treat the stream's link.
@@ -115,23 +144,29 @@ func (s *stream) take(ev any) []any {
 			return nil
 		}
 	}
-	r := s.p.relay
+	r, m := s.p.relay, (*Message)(nil)
+	isHandedOver := r != nil && (s == r.from || s == r.to)
+	if msg, ok := ev.(*Message); ok {
+		m = msg
+		if strings.HasPrefix(m.Channel, markerPrefix) && (!isHandedOver || m.Channel != r.marker) {
+			return nil // once more, or somebody else's, for another pattern
+		}
+	}
 	if s.muted {
 		return nil
 	}
-	if r != nil && (s == r.from || s == r.to) {
+	if isHandedOver {
 		return r.take(s, ev)
 	}
-	if m, ok := ev.(*Message); ok {
-		if strings.HasPrefix(m.Channel, markerPrefix) {
-			return nil // once more, for another pattern
+	if m != nil {
+		if s.split != nil {
+			skip := &s.skip[s.split.part(m)]
+			if len(*skip) > 0 && sameMessage((*skip)[0], ev) {
+				*skip = (*skip)[1:]
+				return nil
+			}
+			*skip = nil
 		}
-		skip := &s.skip[kindOf(m)]
-		if len(*skip) > 0 && sameMessage((*skip)[0], ev) {
-			*skip = (*skip)[1:]
-			return nil
-		}
-		*skip = nil
 	}
 	return []any{ev}
 }
@@ -149,8 +184,10 @@ func (r *relay) take(s *stream, ev any) []any {
 	default:
 		return nil
 	}
-	part, isMarker := &r.parts[kindOf(m)], m.Channel == r.marker
+	part, isMarker := r.partOf(m)
 	switch {
+	case part == nil:
+		return nil
 	case s == r.to && isMarker:
 		part.markerAt = len(part.held)
 		return r.finish()
@@ -166,6 +203,19 @@ func (r *relay) take(s *stream, ev any) []any {
 	}
 	part.since = append(part.since, ev)
 	return []any{ev}
+}
+
+// partOf gives the part of a message, and tells whether that is its marker. nil: it is no
+// message of anybody's.
+func (r *relay) partOf(m *Message) (part *relayPart, isMarker bool) {
+	if m.Channel != r.marker {
+		return &r.parts[r.origins.part(m)], false
+	}
+	origin, err := strconv.Atoi(m.Payload)
+	if err != nil || origin < 0 || origin >= len(r.origins.cores) {
+		return nil, false
+	}
+	return &r.parts[r.origins.partOf(m, origin)], true
 }
 
 // refuse takes an error of the new stream, on which there is nothing but the commands
@@ -225,6 +275,7 @@ func (r *relay) end() (deliver []any) {
 	if r.over {
 		return nil
 	}
+	r.to.split, r.to.skip = r.origins, make([][]any, len(r.parts))
 	for i := range r.parts {
 		rest, skip := r.parts[i].rest()
 		deliver = append(deliver, rest...)
@@ -290,22 +341,22 @@ func (s *stream) move(ctx context.Context, _ *link.Link, targets []string) error
 	if !isCurrent {
 		return nil // it was replaced or has died
 	}
-	return s.replace(ctx, s.core, s.core, func(d endpoint.Dedicated) (*link.Link, error) {
+	return s.replace(ctx, s.core, &origins{cores: []*core{s.core}}, func(d endpoint.Dedicated) (*link.Link, error) {
 		return s.core.ep.OpenDedicatedAt(ctx, d, targets)
 	})
 }
 
 // replace hands the subscription over to a link that open opens at a core. What tells the
-// order is published at origin, where the messages are too: only those of one node of a
-// cluster have an order. The turn is held.
-func (s *stream) replace(ctx context.Context, at, origin *core, open func(endpoint.Dedicated) (*link.Link, error)) error {
+// order is published where the messages are, too: only those of one node of a cluster have
+// an order. The turn is held.
+func (s *stream) replace(ctx context.Context, at *core, from *origins, open func(endpoint.Dedicated) (*link.Link, error)) error {
 	next := newStream(s.p)
 	next.core = at
 	nl, err := open(next.dedicated())
 	if err != nil {
 		return err
 	}
-	r, err := s.handTo(ctx, next, nl, origin)
+	r, err := s.handTo(ctx, next, nl, from)
 	if err != nil {
 		nl.Close(err)
 		if wire := r.wire("unsubscribe"); len(wire) > 0 {
@@ -321,14 +372,13 @@ func (s *stream) replace(ctx context.Context, at, origin *core, open func(endpoi
 }
 
 // handTo makes next take over from s; the turn is held.
-func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, origin *core) (*relay, error) {
+func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, from *origins) (*relay, error) {
 	p := s.p
-	r := &relay{from: s, to: next, marker: markerPrefix + rand.Text(), done: make(chan struct{})}
+	r := &relay{from: s, to: next, marker: markerPrefix + rand.Text(), origins: from, done: make(chan struct{})}
 	wire := p.wireOfAll()
 
 	p.mu.Lock()
-	r.parts[0] = relayPart{used: true, markerAt: -1}
-	r.parts[1] = relayPart{used: len(p.subs[subPattern]) > 0, markerAt: -1}
+	r.begin(len(p.subs[subPattern]) > 0)
 	next.l = nl
 	settled := next.expect(append(p.confirmations(), r.confirmations("subscribe")...))
 	p.relay = r
@@ -339,7 +389,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, origin
 		err = p.await(ctx, r, settled)
 	}
 	if err == nil {
-		err = s.mark(ctx, r, origin)
+		err = s.mark(ctx, r)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -349,7 +399,9 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, origin
 		// Keep to the old stream.
 		r.over = true
 		p.relay = nil
-		p.push(append(r.parts[0].after, r.parts[1].after...)...)
+		for i := range r.parts {
+			p.push(r.parts[i].after...)
+		}
 		if !s.gone {
 			s.expect(r.confirmations("unsubscribe"))
 		}
@@ -366,6 +418,15 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, origin
 	return r, nil
 }
 
+// begin makes the parts.
+func (r *relay) begin(hasPatterns bool) {
+	n := len(r.origins.cores)
+	r.parts = make([]relayPart, 2*n)
+	for i := range r.parts {
+		r.parts[i] = relayPart{used: i < n || hasPatterns, markerAt: -1}
+	}
+}
+
 // wire is the command about the marker's channel, and the one about it as a pattern
 // where patterns are subscribed to.
 func (r *relay) wire(verb string) (wire []byte) {
@@ -373,7 +434,7 @@ func (r *relay) wire(verb string) (wire []byte) {
 		return nil
 	}
 	for i, prefix := range []string{"", "p"} {
-		if r.parts[i].used {
+		if r.parts[i*len(r.origins.cores)].used {
 			wire = appendCommand(wire, prefix+verb, r.marker)
 		}
 	}
@@ -386,7 +447,7 @@ func (r *relay) confirmations(verb string) (keys []string) {
 		return nil
 	}
 	for i, prefix := range []string{"", "p"} {
-		if r.parts[i].used {
+		if r.parts[i*len(r.origins.cores)].used {
 			keys = append(keys, prefix+verb+" "+r.marker)
 		}
 	}
@@ -397,7 +458,7 @@ func (r *relay) confirmations(verb string) (keys []string) {
 // has come on both. Where the user may not do that, both go on for a while, so that
 // what was under way when the new one was subscribed still comes on the old one. A
 // server that stalls is waited for until the handoff's deadline.
-func (s *stream) mark(ctx context.Context, r *relay, origin *core) error {
+func (s *stream) mark(ctx context.Context, r *relay) error {
 	p := s.p
 	p.mu.Lock()
 	isMarked := !r.unmarked
@@ -410,7 +471,7 @@ func (s *stream) mark(ctx context.Context, r *relay, origin *core) error {
 		if err := p.await(ctx, r, settled); err != nil {
 			return err
 		}
-		isMarked = origin.process(ctx, newPublish(r.marker)) == nil
+		isMarked = r.publish(ctx)
 	}
 	var late <-chan time.Time
 	if !isMarked {
@@ -426,6 +487,23 @@ func (s *stream) mark(ctx context.Context, r *relay, origin *core) error {
 	case <-p.exit:
 	}
 	return nil
+}
+
+// publish publishes the marker at every origin, and tells whether all have taken it.
+func (r *relay) publish(ctx context.Context) bool {
+	var (
+		wg     sync.WaitGroup
+		failed atomic.Bool
+	)
+	for i, c := range r.origins.cores {
+		wg.Go(func() {
+			if c.process(ctx, newPublish(r.marker, strconv.Itoa(i))) != nil {
+				failed.Store(true)
+			}
+		})
+	}
+	wg.Wait()
+	return !failed.Load()
 }
 
 // expect keeps confirmations from the consumer, and gives what is closed when all
@@ -479,11 +557,11 @@ func (p *PubSub) await(ctx context.Context, r *relay, settled <-chan struct{}) e
 	return nil
 }
 
-func newPublish(channel string) *IntCmd {
+func newPublish(channel, payload string) *IntCmd {
 	cmd := &IntCmd{}
 	cmd.begin("publish")
 	cmd.str(channel)
-	cmd.str("")
+	cmd.str(payload)
 	return cmd
 }
 
