@@ -128,6 +128,12 @@ func TestRealClusterFailsOverAgainAndAgain(t *testing.T) {
 			c := realCluster(t, path, 1)
 			ctx, cancel := context.WithTimeout(t.Context(), 9*patience)
 			defer cancel()
+			// A replica that has not got the votes tries again after 12 s. Valkey 8 holds votes
+			// back by a rule that is known; elsewhere one may be lost on a busy machine.
+			slow, most := 0, 1
+			if name == "valkey-8" {
+				most = 0
+			}
 			for i := range 4 {
 				began := time.Now()
 				if err := c.Failover(ctx, 0, maintsim.WithUnannounced()); err != nil {
@@ -135,9 +141,12 @@ func TestRealClusterFailsOverAgainAndAgain(t *testing.T) {
 				}
 				took := time.Since(began).Round(time.Millisecond)
 				t.Logf("failover %d took %v", i+1, took)
-				if took > 10*time.Second { // a server that has not got the votes tries again after 12
-					t.Errorf("failover %d took %v", i+1, took)
+				if took > 10*time.Second {
+					slow++
 				}
+			}
+			if slow > most {
+				t.Errorf("%d failovers took more than 10 s, want %d at most", slow, most)
 			}
 		})
 	}
