@@ -17,6 +17,7 @@ type input struct {
 	authSent bool // AUTH was read, whatever its answer
 
 	inTx     bool // between MULTI and EXEC or DISCARD
+	isBroken bool // what is read is no request
 	txBroken bool // a command of the transaction was refused by the proxy
 	served   bool // a command was treated without a fault
 	quiet    bool // CLIENT REPLY OFF
@@ -59,15 +60,15 @@ func (s *session) takeCommands() error {
 		r.buf = r.buf[:0]
 		return nil
 	}
-	var (
-		pos, start, plain int
-		bad               error
-	)
+	if r.isBroken {
+		r.buf = r.buf[:0] // nothing counts any more, until the session has ended
+		return nil
+	}
+	var pos, start, plain int
 	watchful := s.proxy.has() != FaultNone || s.sim.routes() != nil || s.sim.sentinels != nil // no command is plain
 	for !held {
 		n, name, err := nextRequest(r.buf[pos:])
-		if err != nil {
-			bad = err
+		if r.isBroken = err != nil; r.isBroken {
 			break
 		}
 		if n == 0 {
@@ -103,12 +104,21 @@ func (s *session) takeCommands() error {
 	if plain > 0 {
 		r.entries = append(r.entries, entry{n: plain})
 	}
+	if r.isBroken { // what came before is answered first
+		r.entries = append(r.entries, entry{kind: entryLocal, answer: s.refuse})
+	}
 	if pos > start {
 		r.pieces = append(r.pieces, r.buf[start:pos])
 	}
 	s.forward(held)
 	r.buf = discard(r.buf, pos)
-	return bad
+	return nil
+}
+
+// refuse ends the session of a client that does not speak the protocol.
+func (s *session) refuse() {
+	s.reply(appendError(nil, "ERR Protocol error"))
+	s.end(endFlush)
 }
 
 // forward queues the entries of the batch and writes its pieces to the server.

@@ -227,8 +227,7 @@ func (s *session) readCommands() {
 		}
 		s.passHang()
 		if bad := s.takeCommands(); bad != nil {
-			s.emit(appendError(nil, "ERR Protocol error"))
-			s.end(endFlush)
+			s.refuse()
 			continue
 		}
 		if err != nil {
