@@ -365,17 +365,6 @@ func (s *session) farewell() {
 	_ = s.conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 }
 
-// emit sends whole frames to the client that answer no command, after those that
-// are on their way. It never blocks.
-func (s *session) emit(b []byte) {
-	s.mu.Lock()
-	if s.mu.how == endNot {
-		s.mu.out = append(s.mu.out, b...)
-	}
-	s.mu.Unlock()
-	notify(s.wake)
-}
-
 // push sends a whole frame nobody asked for, after what is to be announced.
 func (s *session) push(b []byte) {
 	s.mu.Lock()
