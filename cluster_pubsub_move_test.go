@@ -85,6 +85,7 @@ func TestShardMove(t *testing.T) {
 		{name: "a slot moves, and the old node does not say so", events: "<1 move >3 <2 >4 | >5", want: "1 2 3 4 5"},
 		{name: "a failover", isMate: true, events: "<1 move >2 <2 >Mr >3 >Mp <3 <Mp >4 <Mr <4 >5", want: "1 2 3 4 5"},
 		{name: "the old node is behind", isMate: true, events: "<1 move >2 >3 >Mr >Mp >4 <2 <3 <Mr <Mp <4 >5", want: "1 2 3 4 5"},
+		{name: "the new node has only what came later", isMate: true, events: "<1 move >3 >Mp <2 <3 <Mp >Mr <Mr >4", want: "1 2 3 4"},
 		{name: "the new node is behind", isMate: true, events: "<1 <2 move <3 <Mp <Mr <4 >1 >2 >3 >Mp >Mr >4 >5", want: "1 2 3 4 5"},
 		{name: "equal messages", isMate: true, events: "move <x >x >x <x <x >x >Mp >Mr <Mp <Mr >x", want: "x x x x"},
 		{name: "a failover that the topology does not show", events: "<1 move >2 >3 <2 >Mr <3 <Mr <4 >4 >Mp <Mp >5", want: "1 2 3 4 5"},

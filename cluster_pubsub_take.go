@@ -72,7 +72,7 @@ func (s *shardSubs) takeMessage(part *shardPart, m *Message) []any {
 	case ch.at == part && ch.confirmed: // else it was subscribed to before
 		return ch.takeOld(m, now)
 	case ch.to() == part && ch.isReady:
-		return ch.takeNew(m, now)
+		return ch.takeNew(m, now, s.isUnmarked)
 	}
 	return nil
 }
@@ -223,6 +223,7 @@ type shardMove struct {
 	sent             time.Time // when they were last
 	want             int       // how many nodes have published one; -1: it is not known yet
 	atFrom, atTo     int       // how many have come
+	isPast           bool      // one has come from the old part: what was before the new one's is delivered
 }
 
 // shardHeld is what has come of a channel lately.
@@ -270,10 +271,11 @@ func (ch *shardChan) takeOld(m any, now time.Time) []any {
 	return []any{m}
 }
 
-// takeNew takes a message of the next part.
-func (ch *shardChan) takeNew(m any, now time.Time) []any {
+// takeNew takes a message of the next part. It may be later than one that the old part has
+// not delivered yet, until that has come to a marker.
+func (ch *shardChan) takeNew(m any, now time.Time, isUnmarked bool) []any {
 	ch.held = append(ch.held, m)
-	if ch.isShared {
+	if ch.isShared && (ch.move.isPast || isUnmarked) {
 		return ch.share(now)
 	}
 	return nil
@@ -407,12 +409,14 @@ func (s *shardSubs) takeMarker(part *shardPart, ev *Message) (deliver []any) {
 	switch part {
 	case m.from:
 		m.atFrom++
+		m.isPast = true
 		other = m.to.node
 	case m.to:
 		m.atTo++
 	}
-	if ev.Payload == m.payload(other) { // it has passed this one's message on
-		for _, ch := range m.of(s) {
+	for _, ch := range m.of(s) {
+		ch.isShared = ch.isShared || ev.Payload == m.payload(other) // it has passed this one's message on
+		if ch.isShared && m.isPast {
 			deliver = append(deliver, ch.share(time.Now())...)
 		}
 	}
