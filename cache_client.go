@@ -160,7 +160,7 @@ func (k *clientCache) answer(ctx context.Context, cmd Cmder) bool {
 	}
 	if raw, ok := k.own.Get(ctx, string(key)); ok {
 		settleFrom(cmd, raw)
-		if _, isReply := b.err.(resp.Error); b.err == nil || isReply { //nolint:errorlint // settle stores it unwrapped
+		if b.err == nil || isAnswer(b.err) {
 			k.hits.Add(1)
 			return true
 		}

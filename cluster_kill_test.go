@@ -14,6 +14,19 @@ import (
 	"github.com/baton-go/redis/internal/realserver"
 )
 
+// shardOf gives the primary of a key's slot, and its replicas, of which there is one at least.
+func shardOf(ctx context.Context, tb testing.TB, cl *realserver.Cluster, key string) (owner string, replicas []string) {
+	tb.Helper()
+	owner, err := cl.Owner(ctx, int(cluster.SlotString(key)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if replicas, err = cl.Replicas(ctx, owner); err != nil || len(replicas) == 0 {
+		tb.Fatalf("%s has no replica: %v", owner, err)
+	}
+	return owner, replicas
+}
+
 // After a primary was killed the client is back soon after its replica serves, which takes
 // the servers a while: what is the client's own part of the outage is short.
 func TestClusterFollowsAnElection(t *testing.T) {
@@ -26,14 +39,7 @@ func TestClusterFollowsAnElection(t *testing.T) {
 			defer cancel()
 			const key = "counter"
 			awaitReplicas(t, c, 3)
-			owner, err := cl.Owner(ctx, int(cluster.SlotString(key)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			replicas, err := cl.Replicas(ctx, owner)
-			if err != nil || len(replicas) == 0 {
-				t.Fatalf("%s has no replica: %v", owner, err)
-			}
+			owner, replicas := shardOf(ctx, t, cl, key)
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
 			var back atomic.Int64 // when a command succeeded first, since the kill
@@ -108,14 +114,7 @@ func TestClusterFollowsAPrimaryThatHangs(t *testing.T) {
 			awaitAcquainted(t, cl)
 			const key = "key"
 			want(t, "SET", c.Set(ctx, key, 1, 0).Result, "OK")
-			owner, err := cl.Owner(ctx, int(cluster.SlotString(key)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			replicas, err := cl.Replicas(ctx, owner)
-			if err != nil || len(replicas) == 0 {
-				t.Fatalf("%s has no replica: %v", owner, err)
-			}
+			owner, replicas := shardOf(ctx, t, cl, key)
 			h := &hangLoad{began: time.Now(), ended: make(map[string]time.Duration), errs: make(map[string]error)}
 			h.do("blpop", func() error { return c.BLPop(ctx, 0, "list-{"+key+"}").Err() })
 			await(t, "BLPOP waits", func() bool {

@@ -353,7 +353,7 @@ func (s *shardSubs) mark(ctx context.Context, st *clusterState) {
 		errs := make([]error, len(nodes))
 		var wg sync.WaitGroup
 		for i, n := range nodes {
-			wg.Go(func() { errs[i] = n.client.core.process(ctx, newSPublish(m.marker, m.payload(n))) })
+			wg.Go(func() { errs[i] = n.client.core.process(ctx, newPublish("spublish", m.marker, m.payload(n))) })
 		}
 		wg.Wait()
 		cancel()
@@ -590,12 +590,4 @@ func (part *shardPart) refusedToLeave(slot uint16) (deliver []any) {
 		delete(part.leaving, name)
 	}
 	return deliver
-}
-
-func newSPublish(channel, payload string) *IntCmd {
-	cmd := &IntCmd{}
-	cmd.begin("spublish")
-	cmd.str(channel)
-	cmd.str(payload)
-	return cmd
 }

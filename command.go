@@ -316,8 +316,8 @@ func (c *baseCmd) settle(err error) {
 		c.err = nil
 		return
 	}
-	if e, ok := err.(resp.Error); ok { //nolint:errorlint // the reader gives it unwrapped
-		c.err = e
+	if isAnswer(err) {
+		c.err = err
 		return
 	}
 	c.err = fmt.Errorf("redis: %s: unexpected reply: %w", c.Name(), err)

@@ -144,13 +144,11 @@ func (s *stream) take(ev any) []any {
 			return nil
 		}
 	}
-	r, m := s.p.relay, (*Message)(nil)
+	r := s.p.relay
 	isHandedOver := r != nil && (s == r.from || s == r.to)
-	if msg, ok := ev.(*Message); ok {
-		m = msg
-		if strings.HasPrefix(m.Channel, markerPrefix) && (!isHandedOver || m.Channel != r.marker) {
-			return nil // once more, or somebody else's, for another pattern
-		}
+	m, isMessage := ev.(*Message)
+	if isMessage && strings.HasPrefix(m.Channel, markerPrefix) && (!isHandedOver || m.Channel != r.marker) {
+		return nil // once more, or somebody else's, for another pattern
 	}
 	if s.muted {
 		return nil
@@ -158,15 +156,13 @@ func (s *stream) take(ev any) []any {
 	if isHandedOver {
 		return r.take(s, ev)
 	}
-	if m != nil {
-		if s.split != nil {
-			skip := &s.skip[s.split.part(m)]
-			if len(*skip) > 0 && sameMessage((*skip)[0], ev) {
-				*skip = (*skip)[1:]
-				return nil
-			}
-			*skip = nil
+	if isMessage && s.split != nil {
+		skip := &s.skip[s.split.part(m)]
+		if len(*skip) > 0 && sameMessage((*skip)[0], ev) {
+			*skip = (*skip)[1:]
+			return nil
 		}
+		*skip = nil
 	}
 	return []any{ev}
 }
@@ -341,7 +337,7 @@ func (s *stream) move(ctx context.Context, _ *link.Link, targets []string) error
 	if !isCurrent {
 		return nil // it was replaced or has died
 	}
-	return s.replace(ctx, s.core, &origins{cores: []*core{s.core}}, func(d endpoint.Dedicated) (*link.Link, error) {
+	return s.replace(ctx, s.core, new(origins).or(s.core), func(d endpoint.Dedicated) (*link.Link, error) {
 		return s.core.ep.OpenDedicatedAt(ctx, d, targets)
 	})
 }
@@ -497,7 +493,7 @@ func (r *relay) publish(ctx context.Context) bool {
 	)
 	for i, c := range r.origins.cores {
 		wg.Go(func() {
-			if c.process(ctx, newPublish(r.marker, strconv.Itoa(i))) != nil {
+			if c.process(ctx, newPublish("publish", r.marker, strconv.Itoa(i))) != nil {
 				failed.Store(true)
 			}
 		})
@@ -557,9 +553,10 @@ func (p *PubSub) await(ctx context.Context, r *relay, settled <-chan struct{}) e
 	return nil
 }
 
-func newPublish(channel, payload string) *IntCmd {
+// newPublish makes a command that publishes: publish or spublish.
+func newPublish(verb, channel, payload string) *IntCmd {
 	cmd := &IntCmd{}
-	cmd.begin("publish")
+	cmd.begin(verb)
 	cmd.str(channel)
 	cmd.str(payload)
 	return cmd

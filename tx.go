@@ -311,7 +311,7 @@ func refusedOf(cmds []Cmder) (rest []Cmder, refusal error) {
 
 // isAnswer tells whether an error is what a server has answered.
 func isAnswer(err error) bool {
-	_, ok := err.(resp.Error) //nolint:errorlint // settle gives it unwrapped
+	_, ok := err.(resp.Error) //nolint:errorlint // the reader and settle give it unwrapped
 	return ok
 }
 

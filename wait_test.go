@@ -89,17 +89,7 @@ func TestWaitEndsBeforeItsConnectionDoes(t *testing.T) {
 					if took := time.Since(began); took < 300*time.Millisecond || took > 600*time.Millisecond {
 						t.Errorf("a wait of 300ms took %v", took)
 					}
-					var moved sync.WaitGroup
-					moved.Go(func() {
-						await(t, "it waits", func() bool {
-							list, err := direct.ClientList(ctx).Result()
-							return err == nil && strings.Contains(list, "cmd=wait")
-						})
-						began = time.Now()
-						if err := sim.Rebind(ctx); err != nil {
-							t.Error(err)
-						}
-					})
+					moved := moveOnceItWaits(ctx, t, direct, sim, &began)
 					n, err := wait(ctx, cn, 20*time.Second)
 					took := time.Since(began)
 					if n != 1 || err != nil {
@@ -108,11 +98,29 @@ func TestWaitEndsBeforeItsConnectionDoes(t *testing.T) {
 					if took < grace/2 || took >= grace {
 						t.Errorf("it was ended after %v of %v", took, grace)
 					}
-					moved.Wait()
+					moved()
 				})
 			}
 		})
 	}
+}
+
+// moveOnceItWaits moves the client's connections as soon as the server has a WAIT, and sets
+// began then. moved waits until that is over.
+func moveOnceItWaits(ctx context.Context, t *testing.T, direct *redis.Client, sim *maintsim.Sim, began *time.Time) (moved func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		await(t, "it waits", func() bool {
+			list, err := direct.ClientList(ctx).Result()
+			return err == nil && strings.Contains(list, "cmd=wait")
+		})
+		*began = time.Now()
+		if err := sim.Rebind(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return wg.Wait
 }
 
 // A waitTrial is a stage whose server answers WAIT with 1, and counts them; it finds out
@@ -265,20 +273,10 @@ func TestWithoutItsRuleAWaitOutlastsItsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	var began time.Time
-	var moved sync.WaitGroup
-	moved.Go(func() {
-		await(t, "it waits", func() bool {
-			list, err := direct.ClientList(ctx).Result()
-			return err == nil && strings.Contains(list, "cmd=wait")
-		})
-		began = time.Now()
-		if err := sim.Rebind(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	moved := moveOnceItWaits(ctx, t, direct, sim, &began)
 	n, err := cn.Wait(ctx, 2, 3*time.Second).Result()
 	ended := time.Now()
-	moved.Wait()
+	moved()
 	if took := ended.Sub(began); took < grace {
 		t.Errorf("got %d, %v after %v, want it to be cut off after %v", n, err, took, grace)
 	}

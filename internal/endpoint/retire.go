@@ -18,20 +18,8 @@ var ErrRetired = errors.New("nothing is served at this address any more")
 // elsewhere. It returns when there are no links left that it waits for, or ctx has ended;
 // then the endpoint is to be closed.
 func (e *Endpoint) Retire(ctx context.Context, patience time.Duration) {
-	var retire []func()
-	e.mu.Lock()
-	if e.left == nil {
-		e.left = make(chan struct{}, 1)
-	}
-	for _, en := range e.links {
-		if !en.beside {
-			retire = append(retire, en.retire)
-		}
-	}
-	e.mu.Unlock()
-	e.stopDials(ErrRetired)
-	for _, f := range retire {
-		f()
+	for _, en := range e.openNoMore() {
+		en.retire()
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -55,21 +43,25 @@ func (e *Endpoint) Retire(ctx context.Context, patience time.Duration) {
 // place of: the links of the lanes are closed at once with err, so that nobody waits for
 // their timeouts, and no more are opened. Retire does the rest.
 func (e *Endpoint) Abandon(err error) {
-	var links []*link.Link
+	for _, en := range e.openNoMore() {
+		en.l.Close(err)
+	}
+}
+
+// openNoMore makes the endpoint open no link any more, and gives those of the lanes.
+func (e *Endpoint) openNoMore() (lanes []*entry) {
 	e.mu.Lock()
 	if e.left == nil {
 		e.left = make(chan struct{}, 1)
 	}
 	for _, en := range e.links {
 		if !en.beside {
-			links = append(links, en.l)
+			lanes = append(lanes, en)
 		}
 	}
 	e.mu.Unlock()
 	e.stopDials(ErrRetired)
-	for _, l := range links {
-		l.Close(err)
-	}
+	return lanes
 }
 
 // count tells how many links there are of the lanes, and beside them.

@@ -111,7 +111,7 @@ func (l *Link) ask(ctx context.Context, c *call, head []byte, key string) bool {
 	}
 	c.replies, c.alone = 1, true
 	if err := l.submit(ctx, c, head, key); err != nil {
-		c.err = err.(*Error) //nolint:errorlint // submit makes it
+		c.err = err // once it is queued, the call is the reader's
 		return false
 	}
 	<-c.ready

@@ -79,9 +79,9 @@ func (l *Link) tick() {
 }
 
 // overdue tells whether the link is stuck, else when that is to be asked again, and
-// whether OnSlow is to be told; mu is held. The order of replies is the order of commands, so the oldest one tells:
-// it waits since it was written, since the last byte came in, or since relaxed
-// timeouts ended, whatever was last.
+// whether OnSlow is to be told; mu is held. The order of replies is the order of
+// commands, so the oldest one tells: it waits since it was written, since the last byte
+// came in, or since relaxed timeouts ended, whatever was last.
 func (l *Link) overdue() (again time.Duration, isSlow bool, err error) {
 	t := l.cfg.Timeouts
 	at := t.now()

@@ -49,7 +49,7 @@ const (
 
 // submit queues a call and does what the queue then asks of the caller. Where the call is
 // keyed, key goes behind wire. An error means that nothing was queued.
-func (l *Link) submit(ctx context.Context, c *call, wire []byte, key string) error {
+func (l *Link) submit(ctx context.Context, c *call, wire []byte, key string) *Error {
 	l.mu.Lock()
 	for l.phase == serving && (len(l.buf) > maxQueued || l.inflight+len(l.cur.calls) >= maxInFlight) {
 		if err := l.awaitRoom(ctx); err != nil {
@@ -141,7 +141,7 @@ func (b *batch) wait(d time.Duration) {
 
 // awaitRoom waits until the link has room for more. It is called with mu held and
 // returns with it held, or with an error and mu free.
-func (l *Link) awaitRoom(ctx context.Context) error {
+func (l *Link) awaitRoom(ctx context.Context) *Error {
 	if l.room == nil {
 		l.room = make(chan struct{})
 	}
