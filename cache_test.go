@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	redis "github.com/baton-go/redis"
+	"github.com/baton-go/redis/internal/invariants"
 	"github.com/baton-go/redis/internal/realserver"
 )
 
@@ -151,6 +154,7 @@ func TestCachedCommands(t *testing.T) {
 			do(t, other, args...)
 		}
 		plain, c := newClient(t, &redis.Options{Addr: addr}), newClient(t, caching(addr))
+		held := map[string][]string{} // the words of each command that is cached, by its text
 		for _, line := range []string{
 			"get s", "mget s s2 none", "getrange s 1 3", "strlen s", "lcs s s2", "bitcount s", "bitpos s 1", "getbit s 3",
 			"bitfield_ro s GET u8 0", "exists s none", "type s", "expiretime s", "hexists h f", "hget h f", "hgetall h", "hkeys h",
@@ -175,12 +179,14 @@ func TestCachedCommands(t *testing.T) {
 			if after := c.CSCStats(); after.Hits != before.Hits+1 {
 				t.Errorf("%s is not cached", line)
 			}
+			line = strings.ToLower(line)
+			held[line] = strings.Fields(line)[1:]
 		}
 		// Each of these keys is one of the last command's.
 		for _, key := range []string{"s", "z", "set2"} {
-			was := c.CSCStats().Entries
 			do(t, other, "del", key)
-			await(t, key+" is invalid", func() bool { return c.CSCStats().Entries < was })
+			maps.DeleteFunc(held, func(_ string, words []string) bool { return slices.Contains(words, key) })
+			await(t, "what is kept is what has not "+key, func() bool { return c.CSCStats().Entries == len(held) })
 		}
 		for _, line := range []string{"get h", "ttl h", "srandmember set", "scan 0", "object encoding h", "ping"} {
 			was := c.CSCStats().Entries
@@ -606,13 +612,20 @@ func TestTrackingCantBeEndedByOnConnect(t *testing.T) {
 }
 
 func TestACachedReplyNeedsNoMemory(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("the checks allocate")
+	}
 	s := realserver.Start(t, realserver.Redis7)
 	c, ctx := newClient(t, caching(s.Addr())), context.Background()
 	do(t, c, "set", "k", "v")
 	wantGet(t, c, "k", "v", false)
 	buf := make([]byte, 0, 64)
-	if n := testing.AllocsPerRun(100, func() { buf, _ = c.GetBytes(ctx, buf[:0], "k") }); n != 0 {
-		t.Errorf("got %v allocations for a reply out of the cache, want 0", n)
+	least := math.Inf(1) // the process may have something else to do meanwhile
+	for range 5 {
+		least = min(least, testing.AllocsPerRun(100, func() { buf, _ = c.GetBytes(ctx, buf[:0], "k") }))
+	}
+	if least != 0 {
+		t.Errorf("got %v allocations for a reply out of the cache, want 0", least)
 	}
 	if string(buf) != "v" {
 		t.Errorf("got %q", buf)
