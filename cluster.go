@@ -209,14 +209,15 @@ func (c *clusterCore) unusable() error {
 // adopt makes topo the topology, with its nodes. Nodes that are no part of it any more are
 // retired. It gives the state; nil: the client is closed.
 func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
-	isChanged := c.change(func(*clusterState) *cluster.Topology { return topo }, func() {
+	var st *clusterState
+	c.change(func(*clusterState) *cluster.Topology { return topo }, func() {
 		switch {
 		case len(topo.Missing()) == 0:
 			c.torn = time.Time{}
 		case c.torn.IsZero():
 			c.torn = time.Now()
 		}
-		st := c.state.Load()
+		st = c.state.Load()
 		for addr, n := range c.nodes {
 			if st.nodes[addr] == nil && !n.leaving {
 				n.leaving = true
@@ -224,10 +225,7 @@ func (c *clusterCore) adopt(topo *cluster.Topology) *clusterState {
 			}
 		}
 	})
-	if !isChanged {
-		return nil
-	}
-	return c.state.Load()
+	return st
 }
 
 // change has next make a topology of the state, which is nil at first, and makes it the

@@ -55,3 +55,34 @@ func TestClusterSlotsMoveWithoutAStorm(t *testing.T) {
 		t.Errorf("%d MOVED, %d refreshes for %d slots", redirects, reloads, slots)
 	}
 }
+
+// A refresh gives what was told, even if a redirect changes the state right behind it: a
+// command for all primaries would ask a node and its successor, and add up both.
+func TestClusterRefreshGivesWhatWasTold(t *testing.T) {
+	told, err := topologyOf([]ClusterSlot{{End: cluster.Slots - 1, Nodes: []ClusterNode{{Addr: "a:1"}, {Addr: "b:1"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewClusterClient(&ClusterOptions{ClusterSlots: func(context.Context) ([]ClusterSlot, error) { return nil, errNoNodes }})
+	defer c.Close()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for slot := uint16(0); ; slot = (slot + 1) % cluster.Slots {
+			select {
+			case <-stop:
+				return
+			default:
+				c.moved(slot, "b:1")
+			}
+		}
+	})
+	for range 20_000 {
+		if st := c.adopt(told); st == nil || st.topo != told {
+			t.Error("the state is not what was told")
+			break
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
