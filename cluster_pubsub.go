@@ -711,7 +711,7 @@ func (s *shardSubs) assign(part *shardPart, goal shardGoal, nodes []*clusterNode
 		if ch == nil {
 			continue
 		}
-		part.ending = slices.DeleteFunc(part.ending, func(n string) bool { return n == name })
+		part.stayAt(name)
 		switch {
 		case ch.at == nil || ch.at == part:
 			ch.at, ch.confirmed, ch.asked = part, false, time.Now()

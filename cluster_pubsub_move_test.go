@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -126,6 +127,54 @@ func TestShardChannelCannotBeLeft(t *testing.T) {
 	mt.play("<2 <E")
 	if ch := mt.s.chans["ch"]; ch.at != nil || len(mt.delivered) != 3 {
 		t.Errorf("an end that nobody has asked for was missed; delivered %q", mt.delivered)
+	}
+}
+
+// A new connection of a part begins what the server has ended on the old one.
+func TestShardChannelBeginsAnewWhereItWas(t *testing.T) {
+	begin := &Subscription{Kind: "ssubscribe", Channel: "ch"}
+	for name, c := range map[string]struct {
+		prepare func(mt *moveTester)
+		want    string
+		isAt    func(mt *moveTester) *shardPart
+	}{
+		"nowhere": {
+			prepare: func(*moveTester) {},
+			want:    "1 sunsubscribe: ch ssubscribe: ch 2",
+			isAt:    func(mt *moveTester) *shardPart { return mt.from },
+		},
+		"elsewhere, soon": {
+			prepare: func(mt *moveTester) { mt.s.chans["ch"].at = mt.to },
+			want:    "1 sunsubscribe: ch ssubscribe: ch 2",
+			isAt:    func(mt *moveTester) *shardPart { return mt.from },
+		},
+		"elsewhere": {
+			prepare: func(mt *moveTester) { mt.s.chans["ch"].at, mt.s.chans["ch"].confirmed = mt.to, true },
+			want:    "1 sunsubscribe: ch",
+			isAt:    func(mt *moveTester) *shardPart { return mt.to },
+		},
+		"it is being left": {
+			prepare: func(mt *moveTester) { mt.from.leaving["ch"] = []leaver{leftByMove} },
+			want:    "1 sunsubscribe: ch",
+			isAt:    func(*moveTester) *shardPart { return nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mt := newMoveTester(false)
+			mt.play("<1 <E")
+			c.prepare(mt)
+			mt.deliver(mt.s.take(mt.from, begin))
+			mt.play("<2")
+			if got := strings.Join(mt.delivered, " "); got != c.want {
+				t.Errorf("delivered %s, want %s", got, c.want)
+			}
+			if at := mt.s.chans["ch"].at; at != c.isAt(mt) {
+				t.Errorf("the channel is at %v", at)
+			}
+			if wasLeft := slices.Contains(mt.to.ending, "ch"); wasLeft != (name == "elsewhere, soon") {
+				t.Errorf("the other part leaves it: %v", wasLeft)
+			}
+		})
 	}
 }
 

@@ -89,6 +89,16 @@ func (s *shardSubs) takeBegin(part *shardPart, ch *shardChan, ev *Subscription) 
 	case ch.to() == part:
 		ch.isReady = true
 		s.failures = 0
+	case ch.confirmed || len(part.leaving[ev.Channel]) > 0:
+	default:
+		// A new connection of the part has begun what the server had ended.
+		if ch.at != nil {
+			s.toLeave(ch.at, ev.Channel)
+		}
+		part.stayAt(ev.Channel)
+		ch.at, ch.confirmed = part, true
+		s.failures = 0
+		return []any{ev}
 	}
 	return nil
 }
@@ -531,6 +541,11 @@ func (s *shardSubs) toLeave(part *shardPart, name string) {
 		part.ending = append(part.ending, name)
 		signal(s.wake)
 	}
+}
+
+// stayAt takes toLeave back; mu is held.
+func (part *shardPart) stayAt(name string) {
+	part.ending = slices.DeleteFunc(part.ending, func(n string) bool { return n == name })
 }
 
 // leave gives the subscriptions that are to end, by part.

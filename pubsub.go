@@ -62,6 +62,7 @@ type PubSub struct {
 	mu     sync.Mutex // guards the fields below
 	closed bool
 	subs   [subKinds]map[string]struct{} // what the user wants
+	ended  map[string]struct{}           // shard channels in subs that the server has ended by itself
 	cur    *stream                       // nil: not connected
 	relay  *relay                        // the handoff going on
 	ch     *channel                      // of Channel
@@ -77,7 +78,10 @@ type subHost interface {
 }
 
 func newPubSub(host subHost, opt *Options, in *inbox) *PubSub {
-	p := &PubSub{host: host, opt: opt, in: in, exit: make(chan struct{}), turn: make(chan struct{}, 1)}
+	p := &PubSub{
+		host: host, opt: opt, in: in, exit: make(chan struct{}), turn: make(chan struct{}, 1),
+		ended: make(map[string]struct{}),
+	}
 	for k := range p.subs {
 		p.subs[k] = make(map[string]struct{})
 	}

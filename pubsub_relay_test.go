@@ -20,7 +20,7 @@ type relayTester struct {
 }
 
 func newRelayTester(t *testing.T) *relayTester {
-	p := &PubSub{in: newInbox()}
+	p := newPubSub(nil, nil, newInbox())
 	rt := &relayTester{t: t, p: p, from: newStream(p), to: newStream(p)}
 	rt.from.l, rt.to.l = new(link.Link), new(link.Link)
 	rt.r = &relay{from: rt.from, to: rt.to, marker: markerPrefix + "x", origins: &origins{cores: make([]*core, 1)}, done: make(chan struct{})}
@@ -30,16 +30,25 @@ func newRelayTester(t *testing.T) *relayTester {
 }
 
 // play makes events come: "<1" on the old stream, ">1" on the new one, M being the
-// marker, *M the marker as the pattern * sees it, "|" the end without a marker.
+// marker, *M the marker as the pattern * sees it, + and - the begin and the end of the
+// subscription to the shard channel, "|" the end without a marker, "x" that without a handoff.
 func (rt *relayTester) play(events string) {
 	for e := range strings.FieldsSeq(events) {
 		if e == "|" {
 			rt.deliver(rt.r.end())
 			continue
 		}
+		if e == "x" {
+			rt.deliver(rt.r.giveUp())
+			continue
+		}
 		s := rt.from
 		if e[0] == '>' {
 			s = rt.to
+		}
+		if kind, ok := map[byte]string{'+': "ssubscribe", '-': "sunsubscribe"}[e[1]]; ok {
+			rt.deliver(s.take(&Subscription{Kind: kind, Channel: "ch"}))
+			continue
 		}
 		m := &Message{Channel: "ch", Payload: e[1:]}
 		if pattern, ok := strings.CutPrefix(m.Payload, "*"); ok {
@@ -59,6 +68,8 @@ func (rt *relayTester) deliver(events []any) {
 			rt.delivered = append(rt.delivered, ev.Payload)
 		case error:
 			rt.delivered = append(rt.delivered, "error")
+		case *Subscription:
+			rt.delivered = append(rt.delivered, map[string]string{"ssubscribe": "+", "sunsubscribe": "-"}[ev.Kind])
 		default:
 			rt.delivered = append(rt.delivered, fmt.Sprint(ev))
 		}
@@ -96,6 +107,47 @@ func TestRelay(t *testing.T) {
 			}
 			if rt.p.cur != rt.to || rt.p.relay != nil {
 				t.Error("the new stream has not taken over")
+			}
+		})
+	}
+}
+
+// A shard channel that the server has ended on the old connection begins anew on the new
+// one, and is told to have.
+func TestRelayOfAnEndedChannel(t *testing.T) {
+	for _, c := range []struct {
+		name, before, events, want string
+		isEnded                    bool // in the end
+	}{
+		{name: "not ended", events: "<1 >+ >2 <2 <M >M >3", want: "1 2 3"},
+		{name: "before", before: "<1 <-", events: ">+ >2 >3 <M >M >4", want: "1 - + 2 3 4"},
+		{name: "before, and without a marker", before: "<1 <-", events: ">+ >2 | >3", want: "1 - + 2 3"},
+		{name: "before, and again", before: "<1 <-", events: ">+ >2 >- <M >M", want: "1 - + 2 -", isEnded: true},
+		{name: "before, begun again", before: "<1 <- <+ <2", events: ">+ >3 <3 <M >M >4", want: "1 - + 2 3 4"},
+		{name: "before the new one is subscribed", events: "<1 <- >+ >2 <M >M >3", want: "1 - + 2 3"},
+		{name: "before that, and the new one is first", events: "<1 >+ >2 <- >3 <M >M >4", want: "1 - + 2 3 4"},
+		{name: "in the middle", events: "<1 >+ >2 <2 >3 <- >4 <M >M >5", want: "1 2 - + 3 4 5"},
+		{name: "in the middle, the old one ahead", events: "<1 >+ <2 <3 <- >2 >3 >4 <M >M >5", want: "1 2 3 - + 4 5"},
+		{name: "after the marker has come on the new one", events: "<1 >+ >2 >M >3 <2 <- <M >4", want: "1 2 - + 3 4"},
+		{name: "on both", events: "<1 >+ >2 <2 <- >- <M >M", want: "1 2 - + -", isEnded: true},
+		{name: "on both, the new one first", events: "<1 >+ >2 >- <2 <- <M >M", want: "1 2 -", isEnded: true},
+		{name: "on both, the old one too late", events: "<1 >+ <M >M >-", want: "1 -", isEnded: true},
+		{name: "on both, the old one not heard", events: "<1 >+ >2 >- <2 <M >M", want: "1 2 -", isEnded: true},
+		{name: "before, and the handoff fails", before: "<1 <-", events: ">+ >2 x", want: "1 - + 2 -", isEnded: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rt := newRelayTester(t)
+			rt.p.subs[subShard]["ch"] = struct{}{}
+			rt.p.relay = nil
+			rt.play(c.before)
+			rt.p.relay = rt.r
+			rt.to.expect(rt.p.confirmations())
+			rt.play(c.events)
+			if got := strings.Join(rt.delivered, " "); got != c.want {
+				t.Errorf("delivered %s, want %s", got, c.want)
+			}
+			if _, isEnded := rt.p.ended["ch"]; isEnded != c.isEnded {
+				t.Errorf("the channel is ended: %v, want %v", isEnded, c.isEnded)
 			}
 		})
 	}

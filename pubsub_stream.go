@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,8 +52,10 @@ type relay struct {
 	parts    []relayPart // of the channels of each origin, and of the patterns
 	done     chan struct{}
 	over     bool
-	unmarked bool  // the user may not subscribe to the marker
-	refused  error // what the server would not let the new stream subscribe to
+	unmarked bool                     // the user may not subscribe to the marker
+	refused  error                    // what the server would not let the new stream subscribe to
+	anew     map[string][]any         // see takeSubscription
+	gone     map[string]*Subscription // see takeSubscription
 }
 
 // markerPrefix begins the names of markers. Whatever comes on such a channel is not
@@ -133,19 +136,18 @@ func (s *stream) onFrame(l *link.Link, frame []byte) {
 
 // take tells what is to be delivered now that ev has come; PubSub.mu is held.
 func (s *stream) take(ev any) []any {
-	if sub, ok := ev.(*Subscription); ok && s.waiting != nil {
-		key := sub.Kind + " " + sub.Channel
-		if _, ok := s.waiting[key]; ok {
-			delete(s.waiting, key)
-			if len(s.waiting) == 0 {
-				close(s.settled)
-				s.waiting = nil
-			}
-			return nil
-		}
-	}
 	r := s.p.relay
 	isHandedOver := r != nil && (s == r.from || s == r.to)
+	if sub, ok := ev.(*Subscription); ok {
+		switch wasDue := s.confirm(sub); {
+		case isHandedOver:
+			return r.takeSubscription(s, sub, wasDue)
+		case wasDue || s.muted:
+			return nil
+		}
+		s.p.noteEnd(sub)
+		return []any{ev}
+	}
 	m, isMessage := ev.(*Message)
 	if isMessage && strings.HasPrefix(m.Channel, markerPrefix) && (!isHandedOver || m.Channel != r.marker) {
 		return nil // once more, or somebody else's, for another pattern
@@ -167,6 +169,121 @@ func (s *stream) take(ev any) []any {
 	return []any{ev}
 }
 
+// confirm tells whether a confirmation is one that was waited for; PubSub.mu is held.
+func (s *stream) confirm(sub *Subscription) (wasDue bool) {
+	key := sub.Kind + " " + sub.Channel
+	if _, wasDue = s.waiting[key]; !wasDue {
+		return false
+	}
+	delete(s.waiting, key)
+	if len(s.waiting) == 0 {
+		close(s.settled)
+		s.waiting = nil
+	}
+	return true
+}
+
+// noteEnd remembers whether the server has ended the subscription to a shard channel by
+// itself; mu is held.
+func (p *PubSub) noteEnd(sub *Subscription) (isEnd bool) {
+	_, isWanted := p.subs[subShard][sub.Channel]
+	switch {
+	case sub.Kind == "sunsubscribe" && isWanted:
+		p.ended[sub.Channel] = struct{}{}
+		return true
+	case sub.Kind == "ssubscribe":
+		delete(p.ended, sub.Channel)
+	}
+	return false
+}
+
+// takeSubscription is take for the begin or the end of a subscription. A shard channel that
+// the server has ended on the old stream begins anew on the new one, which then delivers all
+// that comes on it: there is nothing of it to hand over. anew has these channels, each with
+// what the old one has delivered since the new one was subscribed, as the same may be
+// coming on that. What it has ended on the new one first is in gone.
+func (r *relay) takeSubscription(s *stream, sub *Subscription, wasDue bool) []any {
+	p, name := s.p, sub.Channel
+	_, wasEnded := p.ended[name]
+	_, isAnew := r.anew[name]
+	switch {
+	case s == r.from && wasDue:
+		return nil
+	case s == r.from:
+		if !p.noteEnd(sub) {
+			return []any{sub}
+		}
+		_, isDue := r.to.waiting["ssubscribe "+name]
+		if _, isGone := r.gone[name]; isGone || isDue {
+			delete(r.gone, name)
+			return []any{sub}
+		}
+		delete(p.ended, name)
+		return append([]any{sub, &Subscription{Kind: "ssubscribe", Channel: name, Count: len(p.subs[subShard])}}, r.takeOver(name)...)
+	case wasDue && wasEnded && sub.Kind == "ssubscribe":
+		delete(p.ended, name)
+		r.takeOver(name)
+		return []any{sub}
+	case wasDue || !p.noteEnd(sub):
+	case isAnew:
+		delete(r.anew, name)
+		return []any{sub}
+	case !wasEnded:
+		delete(p.ended, name) // not on the old one yet
+		r.gone[name] = sub
+	}
+	return nil
+}
+
+// takeOver makes the new stream the one that delivers a shard channel, and gives what has
+// come of it and the old one has not delivered.
+func (r *relay) takeOver(name string) (deliver []any) {
+	isOther := func(m any) bool { return m.(*Message).Channel != name || m.(*Message).Pattern != "" }
+	part := &r.parts[r.origins.part(&Message{Channel: name})]
+	r.anew[name] = slices.DeleteFunc(slices.Clone(part.since), isOther)
+	part.since = slices.DeleteFunc(part.since, func(m any) bool { return !isOther(m) })
+	var held []any
+	markerAt := part.markerAt
+	for i, m := range part.held {
+		switch {
+		case isOther(m):
+			held = append(held, m)
+			continue
+		case i < markerAt:
+			part.markerAt--
+		}
+		deliver = append(deliver, r.takeAnew(m.(*Message))...)
+	}
+	part.held = held
+	return deliver
+}
+
+// takeAnew is take for a message of such a channel.
+func (r *relay) takeAnew(m *Message) []any {
+	was := r.anew[m.Channel]
+	if i := slices.IndexFunc(was, func(o any) bool { return sameMessage(o, m) }); i >= 0 {
+		r.anew[m.Channel] = slices.Delete(was, i, i+1)
+		return nil
+	}
+	return []any{m}
+}
+
+// giveUp gives what is to be delivered now that the old stream is kept to: the channels
+// that only the new one has end with it.
+func (r *relay) giveUp() (deliver []any) {
+	p := r.to.p
+	r.over = true
+	p.relay = nil
+	for i := range r.parts {
+		deliver = append(deliver, r.parts[i].after...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.anew)) {
+		p.ended[name] = struct{}{}
+		deliver = append(deliver, &Subscription{Kind: "sunsubscribe", Channel: name})
+	}
+	return deliver
+}
+
 // take is stream.take during a handoff; PubSub.mu is held.
 func (r *relay) take(s *stream, ev any) []any {
 	m, ok := ev.(*Message)
@@ -179,6 +296,9 @@ func (r *relay) take(s *stream, ev any) []any {
 		return nil
 	default:
 		return nil
+	}
+	if _, isAnew := r.anew[m.Channel]; isAnew && s == r.to && m.Pattern == "" {
+		return r.takeAnew(m)
 	}
 	part, isMarker := r.partOf(m)
 	switch {
@@ -276,6 +396,10 @@ func (r *relay) end() (deliver []any) {
 		rest, skip := r.parts[i].rest()
 		deliver = append(deliver, rest...)
 		r.to.skip[i] = skip
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.gone)) {
+		r.to.p.ended[name] = struct{}{}
+		deliver = append(deliver, r.gone[name])
 	}
 	r.over = true
 	r.from.muted = true
@@ -392,12 +516,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, from *
 	switch {
 	case r.over:
 	case err != nil || !nl.Alive():
-		// Keep to the old stream.
-		r.over = true
-		p.relay = nil
-		for i := range r.parts {
-			p.push(r.parts[i].after...)
-		}
+		p.push(r.giveUp()...)
 		if !s.gone {
 			s.expect(r.confirmations("unsubscribe"))
 		}
@@ -416,6 +535,7 @@ func (s *stream) handTo(ctx context.Context, next *stream, nl *link.Link, from *
 
 // begin makes the parts.
 func (r *relay) begin(hasPatterns bool) {
+	r.anew, r.gone = make(map[string][]any), make(map[string]*Subscription)
 	n := len(r.origins.cores)
 	r.parts = make([]relayPart, 2*n)
 	for i := range r.parts {
