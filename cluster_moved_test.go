@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -86,3 +87,34 @@ func TestClusterRefreshGivesWhatWasTold(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// A slot that moves while a pipeline is being taken apart moves for all of it.
+func TestClusterPipelineHasOneState(t *testing.T) {
+	told, err := topologyOf([]ClusterSlot{{End: cluster.Slots - 1, Nodes: []ClusterNode{{Addr: "a:1"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c *ClusterClient
+	slot := cluster.SlotString("key")
+	c = NewClusterClient(&ClusterOptions{
+		ClusterSlots: func(context.Context) ([]ClusterSlot, error) { return nil, errNoNodes },
+		Dialer:       func(context.Context, string, string) (net.Conn, error) { return nil, errNoNodes },
+		ShardPicker:  pickerFunc(func(int) int { c.moved(slot, "b:1"); return 0 }),
+	})
+	defer c.Close()
+	c.adopt(told)
+	set, ping, get := NewStatusCmd(t.Context(), "set", "key", 1), NewStatusCmd(t.Context(), "ping"), NewStringCmd(t.Context(), "get", "key")
+	all := []*piped{{cmd: set, slot: int(slot)}, {cmd: ping, slot: anySlot}, {cmd: get, slot: int(slot)}}
+	c.round(t.Context(), all)
+	if at := c.state.Load().at(slot); at == nil || at.addr != "b:1" {
+		t.Fatalf("the slot has not moved: %v", at)
+	}
+	if all[0].node != all[2].node || all[0].node == nil {
+		t.Errorf("SET went to %v, GET of the same key to %v", all[0].node, all[2].node)
+	}
+}
+
+// pickerFunc is a ShardPicker.
+type pickerFunc func(total int) int
+
+func (f pickerFunc) Next(total int) int { return f(total) }

@@ -168,6 +168,15 @@ func (c *clusterCore) conclude(ctx context.Context, t *clusterTries, b *baseCmd,
 
 // pick gives the node for the next attempt.
 func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *clusterTries) (*clusterNode, error) {
+	st, err := c.topology(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.pickIn(ctx, st, b, slot, t)
+}
+
+// pickIn is pick with a given state.
+func (c *clusterCore) pickIn(ctx context.Context, st *clusterState, b *baseCmd, slot int, t *clusterTries) (*clusterNode, error) {
 	if ctx.Err() != nil {
 		return nil, &link.Error{Delivery: NotSent, Err: context.Cause(ctx)}
 	}
@@ -177,10 +186,6 @@ func (c *clusterCore) pick(ctx context.Context, b *baseCmd, slot int, t *cluster
 			return n, nil
 		}
 		return nil, &link.Error{Delivery: NotSent, Err: ErrClosed}
-	}
-	st, err := c.topology(ctx)
-	if err != nil {
-		return nil, err
 	}
 	if slot == anySlot {
 		if len(st.masters) == 0 {
@@ -430,15 +435,21 @@ func (c *clusterCore) settle(ctx context.Context, rest []*piped) {
 	}
 }
 
-// round sends commands once, those of a node together, all nodes at the same time.
+// round sends commands once, those of a node together, all nodes at the same time. All are
+// sent by one state: a read must go where the write in front of it goes, or could overtake
+// it.
 func (c *clusterCore) round(ctx context.Context, rest []*piped) {
 	parts := make(map[*clusterNode][]*piped)
+	st, err := c.topology(ctx)
 	var keyless *clusterNode // commands without a key go together
 	for _, p := range rest {
-		if p.slot == anySlot && keyless != nil {
+		switch {
+		case err != nil:
+			p.node, p.err = nil, err
+		case p.slot == anySlot && keyless != nil:
 			p.node, p.err = keyless, nil
-		} else {
-			p.node, p.err = c.pick(ctx, p.cmd.base(), p.slot, &p.t)
+		default:
+			p.node, p.err = c.pickIn(ctx, st, p.cmd.base(), p.slot, &p.t)
 		}
 		if p.err != nil {
 			continue
