@@ -194,16 +194,7 @@ func (p *PubSub) change(ctx context.Context, k subKind, add bool, names []string
 	}
 	p.mu.Lock()
 	connected := p.cur != nil
-	for _, n := range names {
-		if add {
-			p.subs[k][n] = struct{}{}
-		} else {
-			delete(p.subs[k], n)
-		}
-	}
-	if !add && len(names) == 0 {
-		clear(p.subs[k])
-	}
+	p.want(k, add, names)
 	p.mu.Unlock()
 	if !connected {
 		if !add {
@@ -220,6 +211,23 @@ func (p *PubSub) change(ctx context.Context, k subKind, add bool, names []string
 		wire = appendCommand(wire, "readonly") // or replicas of Redis 8 refuse to end it
 	}
 	return p.write(appendNames(wire, k, verb, names))
+}
+
+// want takes in what the user wants, or does not any more; mu is held.
+func (p *PubSub) want(k subKind, add bool, names []string) {
+	for _, n := range names {
+		if k == subShard {
+			delete(p.ended, n) // what is asked for now begins on the connection that there is
+		}
+		if add {
+			p.subs[k][n] = struct{}{}
+		} else {
+			delete(p.subs[k], n)
+		}
+	}
+	if !add && len(names) == 0 {
+		clear(p.subs[k])
+	}
 }
 
 // appendNames is one command, or for shard channels one for each slot, as a cluster

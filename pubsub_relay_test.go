@@ -31,11 +31,15 @@ func newRelayTester(t *testing.T) *relayTester {
 
 // play makes events come: "<1" on the old stream, ">1" on the new one, M being the
 // marker, *M the marker as the pattern * sees it, + and - the begin and the end of the
-// subscription to the shard channel, "|" the end without a marker, "x" that without a handoff.
+// subscription to the shard channel, S that it is asked for, "|" the end without a marker, "x" that without a handoff.
 func (rt *relayTester) play(events string) {
 	for e := range strings.FieldsSeq(events) {
 		if e == "|" {
 			rt.deliver(rt.r.end())
+			continue
+		}
+		if e == "S" {
+			rt.p.want(subShard, true, []string{"ch"})
 			continue
 		}
 		if e == "x" {
@@ -124,6 +128,8 @@ func TestRelayOfAnEndedChannel(t *testing.T) {
 		{name: "before, and without a marker", before: "<1 <-", events: ">+ >2 | >3", want: "1 - + 2 3"},
 		{name: "before, and again", before: "<1 <-", events: ">+ >2 >- <M >M", want: "1 - + 2 -", isEnded: true},
 		{name: "before, begun again", before: "<1 <- <+ <2", events: ">+ >3 <3 <M >M >4", want: "1 - + 2 3 4"},
+		{name: "before, asked for again", before: "<1 <- S", events: "<+ >+ <2 >2 <M >M >3", want: "1 - + 2 3"},
+		{name: "before, asked for again, the new one first", before: "<1 <- S", events: ">+ >2 <+ <2 <M >M >3", want: "1 - + 2 3"},
 		{name: "before the new one is subscribed", events: "<1 <- >+ >2 <M >M >3", want: "1 - + 2 3"},
 		{name: "before that, and the new one is first", events: "<1 >+ >2 <- >3 <M >M >4", want: "1 - + 2 3 4"},
 		{name: "in the middle", events: "<1 >+ >2 <2 >3 <- >4 <M >M >5", want: "1 2 - + 3 4 5"},
