@@ -201,7 +201,7 @@ func TestCommandsEncode(t *testing.T) {
 const repliesFile = "testdata/replies.txt"
 
 // recordedReplies are the recordings by case and protocol.
-func recordedReplies(t *testing.T) map[string][2]string {
+func recordedReplies(t testing.TB) map[string][2]string {
 	t.Helper()
 	b, err := os.ReadFile(repliesFile)
 	if err != nil {
