@@ -124,9 +124,8 @@ func TestBlockedCommandsAreMoved(t *testing.T) {
 						got <- outcome{v, err}
 					}()
 					await(t, "a blocked connection", func() bool { return info(t, direct, "blocked_clients") == 1 })
-					moved := make(chan error, 1)
+					moved, before := make(chan error, 1), info(t, direct, "total_connections_received")
 					go func() { moved <- sim.Rebind(ctx, maintsim.WithEarlyLeave()) }()
-					before := info(t, direct, "total_connections_received")
 					await(t, "new connections", func() bool { return info(t, direct, "total_connections_received") > before })
 					if err := <-moved; err != nil {
 						t.Fatal(err)
