@@ -223,7 +223,7 @@ type shardPart struct {
 	node *clusterNode
 	sub  *PubSub
 
-	mates   []*clusterNode      // the nodes of the shard when it was one of them last
+	mates   []*clusterNode      // the nodes that its shard has had
 	gone    bool                // its connection is lost: nothing comes from it any more
 	ending  []string            // subscriptions that are to be ended
 	leaving map[string][]leaver // SUNSUBSCRIBEs that are not answered
@@ -234,6 +234,7 @@ type shardChan struct {
 	name      string
 	slot      uint16
 	at        *shardPart // whose messages are delivered; nil: nobody's
+	was       *shardPart // where at was when the subscription ended; nil: it has not
 	confirmed bool       // at has
 	asked     time.Time  // when at was asked to confirm it
 
@@ -573,7 +574,7 @@ func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err err
 			continue // nodes learn of a change one after the other: let this one say no
 		case ch.at == nil || len(nodes) == 0:
 		case slices.Contains(nodes, ch.at.node):
-			ch.at.mates = nodes
+			ch.at.meet(nodes)
 			if !ch.isAway(st.primary[goal.shard], now) || s.isUnmarked {
 				continue
 			}
@@ -605,6 +606,16 @@ func (ch *shardChan) isAway(primary *clusterNode, now time.Time) bool {
 // are given, though it may still be one of them.
 func (part *shardPart) isPassedOver(st *clusterState, nodes []*clusterNode, leaving map[*clusterNode]bool) bool {
 	return len(nodes) > 0 && part.isMate(nodes[0]) && st.nodes[part.node.addr] == nil && !leaving[part.node]
+}
+
+// meet takes in the nodes of the part's shard that are told. A topology leaves out those that
+// are not in sync, and one of them may be the next primary.
+func (part *shardPart) meet(nodes []*clusterNode) {
+	for _, n := range nodes {
+		if !part.isMate(n) {
+			part.mates = append(part.mates, n)
+		}
+	}
 }
 
 // isMate tells whether a node was of the part's shard.
@@ -650,6 +661,9 @@ func (s *shardSubs) partAt(ctx context.Context, n *clusterNode, slot uint16) (*s
 	}
 	old := part
 	part = &shardPart{of: s, node: n, leaving: make(map[string][]leaver)}
+	if old != nil {
+		part.meet(old.mates)
+	}
 	part.sub = newPubSub(n.client.core, n.client.opt, s.p.in)
 	part.sub.part = part
 	s.parts[n] = part
@@ -703,7 +717,7 @@ func (s *shardSubs) assign(part *shardPart, goal shardGoal, nodes []*clusterNode
 		return nil, &CommandError{Command: "ssubscribe", Endpoint: part.node.addr, Delivery: NotSent, Err: errNotConfirmed}
 	}
 	if !goal.mayStay {
-		part.mates = nodes
+		part.meet(nodes)
 	}
 	from := make(map[*shardPart]*shardMove)
 	for _, name := range names {
@@ -714,10 +728,11 @@ func (s *shardSubs) assign(part *shardPart, goal shardGoal, nodes []*clusterNode
 		part.stayAt(name)
 		switch {
 		case ch.at == nil || ch.at == part:
-			ch.at, ch.confirmed, ch.asked = part, false, time.Now()
+			s.put(ch, part, false)
 		case !ch.confirmed: // nothing has come from there
 			s.toLeave(ch.at, name)
-			ch.at, ch.asked = part, time.Now()
+			ch.end()
+			s.put(ch, part, false)
 		default:
 			m := from[ch.at]
 			if m == nil {

@@ -130,6 +130,64 @@ func TestShardChannelCannotBeLeft(t *testing.T) {
 	}
 }
 
+// Nodes of a shard pass messages on late: copies of what one has delivered come on another one
+// that is subscribed to when the first has ended, or that ends itself.
+func TestShardChannelCopiesComeLate(t *testing.T) {
+	begin := func(mt *moveTester) {
+		if _, err := mt.s.assign(mt.to, shardGoal{}, []*clusterNode{mt.to.node}, []string{"ch"}); err != nil {
+			mt.s.p.in.push(err)
+		}
+		mt.deliver(mt.s.take(mt.to, &Subscription{Kind: "ssubscribe", Channel: "ch"}))
+	}
+	for name, c := range map[string]struct {
+		isMate bool
+		play   func(mt *moveTester)
+		want   string
+	}{
+		"subscribed to behind it": {
+			isMate: true,
+			play:   func(mt *moveTester) { mt.play("<1 <2 <E"); begin(mt); mt.play(">2 >3") },
+			want:   "1 2 sunsubscribe: ch ssubscribe: ch 3",
+		},
+		"of another shard, equal messages": {
+			play: func(mt *moveTester) { mt.play("<1 <2 <E"); begin(mt); mt.play(">2 >3") },
+			want: "1 2 sunsubscribe: ch ssubscribe: ch 2 3",
+		},
+		"it ends itself, and nobody knew that it is of the shard": {
+			play: func(mt *moveTester) { mt.play("<1 <2 move >1 >2 >3 >E") },
+			want: "1 2 3 sunsubscribe: ch",
+		},
+		"it ends itself, and is subscribed to again": {
+			play: func(mt *moveTester) {
+				mt.play("<1 <2 move >1 >E")
+				mt.from.meet([]*clusterNode{mt.to.node})
+				begin(mt)
+				mt.play(">2 >3")
+			},
+			want: "1 2 sunsubscribe: ch ssubscribe: ch 3",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mt := newMoveTester(c.isMate)
+			c.play(mt)
+			if got := strings.Join(mt.delivered, " "); got != c.want {
+				t.Errorf("delivered %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The nodes that a shard has had are remembered, also where a topology leaves one out.
+func TestShardPartMeetsItsMates(t *testing.T) {
+	a, b := &clusterNode{addr: "a:1"}, &clusterNode{addr: "b:1"}
+	part := &shardPart{node: a}
+	part.meet([]*clusterNode{a, b})
+	part.meet([]*clusterNode{a})
+	if !part.isMate(b) || len(part.mates) != 2 {
+		t.Errorf("mates are %v", part.mates)
+	}
+}
+
 // A new connection of a part begins what the server has ended on the old one.
 func TestShardChannelBeginsAnewWhereItWas(t *testing.T) {
 	begin := &Subscription{Kind: "ssubscribe", Channel: "ch"}

@@ -94,9 +94,10 @@ func (s *shardSubs) takeBegin(part *shardPart, ch *shardChan, ev *Subscription) 
 		// A new connection of the part has begun what the server had ended.
 		if ch.at != nil {
 			s.toLeave(ch.at, ev.Channel)
+			ch.end()
 		}
 		part.stayAt(ev.Channel)
-		ch.at, ch.confirmed = part, true
+		s.put(ch, part, true)
 		s.failures = 0
 		return []any{ev}
 	}
@@ -120,21 +121,33 @@ func (s *shardSubs) takeEnd(part *shardPart, ch *shardChan, ev *Subscription) []
 		}
 		return deliver
 	case ch.at == part:
-		ch.at, ch.confirmed = nil, false
+		ch.end()
 		s.isStale = true
 		signal(s.wake)
 		return []any{ev}
 	case ch.to() == part && ch.isShared:
 		return s.stay(ch)
-	case ch.to() == part: // it has moved on already
-		deliver := append(ch.held, ev)
+	case ch.to() == part: // it has moved on already, or is of one shard with the old one after all
+		deliver := append(ch.share(time.Now()), ev)
 		s.toLeave(ch.at, ch.name)
-		*ch = shardChan{name: ch.name, slot: ch.slot}
+		*ch = shardChan{name: ch.name, slot: ch.slot, was: ch.at, shardHeld: shardHeld{seen: ch.seen, seenNext: ch.seenNext}}
 		s.isStale = true
 		signal(s.wake)
 		return deliver
 	}
 	return nil
+}
+
+// end takes in that nothing comes from where the channel is.
+func (ch *shardChan) end() { ch.was, ch.at, ch.confirmed = ch.at, nil, false }
+
+// put makes a part the one that delivers a channel that is nowhere. If it is of one shard
+// with where that was, copies of what was delivered there may still be coming.
+func (s *shardSubs) put(ch *shardChan, part *shardPart, isConfirmed bool) {
+	if ch.was != nil && ch.was.node != part.node && s.areMates(ch.was, part) {
+		ch.seen, ch.seenNext = nil, append(ch.seenNext, ch.seen...)
+	}
+	ch.was, ch.at, ch.confirmed, ch.asked = nil, part, isConfirmed, time.Now()
 }
 
 // takeRefusal is take for an error of the server, which doesn't tell what it is about.
@@ -158,7 +171,7 @@ func (s *shardSubs) takeRefusal(part *shardPart, err error) (deliver []any) {
 			continue
 		}
 		if ch.at == part && !ch.confirmed {
-			ch.at = nil
+			ch.end()
 		}
 		if ch.to() == part && !ch.isReady {
 			deliver = append(deliver, s.stay(ch)...)
@@ -196,7 +209,7 @@ func (s *shardSubs) lose(part *shardPart, told []any) (deliver []any) {
 			ch.isEnded = true
 			deliver = append(deliver, s.pass(ch)...)
 		default:
-			ch.at, ch.confirmed = nil, false
+			ch.end()
 		}
 	}
 	signal(s.wake)
