@@ -223,7 +223,7 @@ type shardPart struct {
 	node *clusterNode
 	sub  *PubSub
 
-	mates   []*clusterNode      // the nodes that its shard has had
+	mates   []string            // the addresses of the nodes that its shard has had
 	gone    bool                // its connection is lost: nothing comes from it any more
 	ending  []string            // subscriptions that are to be ended
 	leaving map[string][]leaver // SUNSUBSCRIBEs that are not answered
@@ -574,7 +574,7 @@ func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err err
 			continue // nodes learn of a change one after the other: let this one say no
 		case ch.at == nil || len(nodes) == 0:
 		case slices.Contains(nodes, ch.at.node):
-			ch.at.meet(nodes)
+			ch.at.meet(st)
 			if !ch.isAway(st.primary[goal.shard], now) || s.isUnmarked {
 				continue
 			}
@@ -608,19 +608,22 @@ func (part *shardPart) isPassedOver(st *clusterState, nodes []*clusterNode, leav
 	return len(nodes) > 0 && part.isMate(nodes[0]) && st.nodes[part.node.addr] == nil && !leaving[part.node]
 }
 
-// meet takes in the nodes of the part's shard that are told. A topology leaves out those that
-// are not in sync, and one of them may be the next primary.
-func (part *shardPart) meet(nodes []*clusterNode) {
-	for _, n := range nodes {
-		if !part.isMate(n) {
-			part.mates = append(part.mates, n)
-		}
+// meet takes in which nodes a state has in the part's shard, with those that are not in sync:
+// one of them may be the next primary.
+func (part *shardPart) meet(st *clusterState) {
+	if st == nil {
+		return
+	}
+	if _, shard, isKnown := st.topo.Find(part.node.addr); isKnown {
+		part.mates = slices.Concat(part.mates, st.topo.Shards()[shard].Nodes())
+		slices.Sort(part.mates)
+		part.mates = slices.Compact(part.mates)
 	}
 }
 
 // isMate tells whether a node was of the part's shard.
 func (part *shardPart) isMate(n *clusterNode) bool {
-	return slices.ContainsFunc(part.mates, func(m *clusterNode) bool { return m.addr == n.addr })
+	return slices.Contains(part.mates, n.addr)
 }
 
 // subscribe subscribes to channels at the first of nodes that can be reached. They are
@@ -632,7 +635,7 @@ func (s *shardSubs) subscribe(ctx context.Context, goal shardGoal, nodes []*clus
 		part, err := s.partAt(ctx, n, cluster.SlotString(names[0]))
 		if err == nil {
 			var moves []*shardMove
-			if moves, err = s.assign(part, goal, nodes, names); err == nil {
+			if moves, err = s.assign(part, goal, names); err == nil {
 				if err = part.sub.SSubscribe(ctx, names...); err == nil {
 					subscribeToMarkers(ctx, moves)
 				}
@@ -662,7 +665,7 @@ func (s *shardSubs) partAt(ctx context.Context, n *clusterNode, slot uint16) (*s
 	old := part
 	part = &shardPart{of: s, node: n, leaving: make(map[string][]leaver)}
 	if old != nil {
-		part.meet(old.mates)
+		part.mates = old.mates
 	}
 	part.sub = newPubSub(n.client.core, n.client.opt, s.p.in)
 	part.sub.part = part
@@ -708,16 +711,15 @@ func (s *shardSubs) overtake() {
 	}
 }
 
-// assign makes a part the one that delivers channels, or is to, by the moves that it gives;
-// nodes are those of its shard.
-func (s *shardSubs) assign(part *shardPart, goal shardGoal, nodes []*clusterNode, names []string) (moves []*shardMove, err error) {
+// assign makes a part the one that delivers channels, or is to, by the moves that it gives.
+func (s *shardSubs) assign(part *shardPart, goal shardGoal, names []string) (moves []*shardMove, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if part.gone {
 		return nil, &CommandError{Command: "ssubscribe", Endpoint: part.node.addr, Delivery: NotSent, Err: errNotConfirmed}
 	}
 	if !goal.mayStay {
-		part.meet(nodes)
+		part.meet(s.c.state.Load())
 	}
 	from := make(map[*shardPart]*shardMove)
 	for _, name := range names {

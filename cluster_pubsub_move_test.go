@@ -29,7 +29,7 @@ func newMoveTester(isMate bool) *moveTester {
 	mt.from, mt.to = part("p:1"), part("r:1")
 	mt.s.chans["ch"] = &shardChan{name: "ch", slot: cluster.SlotString("ch"), at: mt.from, confirmed: true}
 	if isMate {
-		mt.from.mates = []*clusterNode{mt.to.node}
+		mt.from.mates = []string{mt.to.node.addr}
 	}
 	return mt
 }
@@ -41,7 +41,7 @@ func (mt *moveTester) play(events string) {
 	for e := range strings.FieldsSeq(events) {
 		switch e {
 		case "move":
-			moves, _ := mt.s.assign(mt.to, shardGoal{}, []*clusterNode{mt.to.node}, []string{"ch"})
+			moves, _ := mt.s.assign(mt.to, shardGoal{}, []string{"ch"})
 			mt.move = moves[0]
 			mt.s.take(mt.to, &Subscription{Kind: "ssubscribe", Channel: "ch"})
 			mt.move.round, mt.move.want = 1, 2
@@ -134,7 +134,7 @@ func TestShardChannelCannotBeLeft(t *testing.T) {
 // that is subscribed to when the first has ended, or that ends itself.
 func TestShardChannelCopiesComeLate(t *testing.T) {
 	begin := func(mt *moveTester) {
-		if _, err := mt.s.assign(mt.to, shardGoal{}, []*clusterNode{mt.to.node}, []string{"ch"}); err != nil {
+		if _, err := mt.s.assign(mt.to, shardGoal{}, []string{"ch"}); err != nil {
 			mt.s.p.in.push(err)
 		}
 		mt.deliver(mt.s.take(mt.to, &Subscription{Kind: "ssubscribe", Channel: "ch"}))
@@ -160,7 +160,7 @@ func TestShardChannelCopiesComeLate(t *testing.T) {
 		"it ends itself, and is subscribed to again": {
 			play: func(mt *moveTester) {
 				mt.play("<1 <2 move >1 >E")
-				mt.from.meet([]*clusterNode{mt.to.node})
+				mt.from.mates = []string{mt.to.node.addr}
 				begin(mt)
 				mt.play(">2 >3")
 			},
@@ -179,12 +179,16 @@ func TestShardChannelCopiesComeLate(t *testing.T) {
 
 // The nodes that a shard has had are remembered, also where a topology leaves one out.
 func TestShardPartMeetsItsMates(t *testing.T) {
-	a, b := &clusterNode{addr: "a:1"}, &clusterNode{addr: "b:1"}
-	part := &shardPart{node: a}
-	part.meet([]*clusterNode{a, b})
-	part.meet([]*clusterNode{a})
-	if !part.isMate(b) || len(part.mates) != 2 {
-		t.Errorf("mates are %v", part.mates)
+	part := &shardPart{node: &clusterNode{addr: "a:1"}}
+	for _, nodes := range [][]ClusterNode{{{Addr: "a:1"}, {Addr: "b:1"}, {Addr: "c:1"}}, {{Addr: "a:1"}}} {
+		topo, err := topologyOf([]ClusterSlot{{End: cluster.Slots - 1, Nodes: nodes}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.meet(newClusterState(topo, nil))
+	}
+	if got := strings.Join(part.mates, " "); got != "a:1 b:1 c:1" {
+		t.Errorf("mates are %s", got)
 	}
 }
 

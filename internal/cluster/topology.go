@@ -70,6 +70,21 @@ type Shard struct {
 	// Replicas are sorted by address. Among them are also, as failed, former
 	// primaries that have not come back yet.
 	Replicas []Node
+
+	// Unready are the addresses of replicas that CLUSTER SLOTS or Serving has left out. They
+	// are told what is published in the shard, and one may be the next primary.
+	Unready []string
+}
+
+// Nodes are the addresses of all nodes that are known to be of the shard.
+func (s Shard) Nodes() (addrs []string) {
+	if s.Primary.Addr != "" {
+		addrs = append(addrs, s.Primary.Addr)
+	}
+	for _, r := range s.Replicas {
+		addrs = append(addrs, r.Addr)
+	}
+	return append(addrs, s.Unready...)
 }
 
 // A Topology says which nodes a cluster has and who owns which slot. It never
@@ -226,8 +241,8 @@ func (n *Node) aliases() iter.Seq[string] {
 }
 
 // With returns t with what another topology of the same cluster, which may be nil, tells
-// of the nodes that t has and t does not: health and names. Who owns what and who
-// follows whom is t's.
+// of the nodes that t has and t does not: health and names, and replicas that are not ready.
+// Who owns what and who follows whom is t's.
 func (t *Topology) With(other *Topology) *Topology {
 	if other == nil {
 		return t
@@ -262,9 +277,26 @@ func (t *Topology) With(other *Topology) *Topology {
 		for j := range s.Replicas {
 			s.Replicas[j] = told(s.Replicas[j])
 		}
+		s.Unready = other.unready(*s)
 	}
 	next.index()
 	return &next
+}
+
+// unready gives the replicas that t has of a shard and the shard has not, and those that
+// were unready before.
+func (t *Topology) unready(s Shard) []string {
+	all := slices.Clone(s.Unready)
+	p, isThere := t.exact(s.Primary.Addr)
+	if !isThere {
+		return all
+	}
+	for _, r := range t.shards[p.shard].Replicas {
+		if !slices.Contains(s.Nodes(), r.Addr) {
+			all = append(all, r.Addr)
+		}
+	}
+	return all
 }
 
 // Serving returns the topology without what serves nothing: shards without slots, which
@@ -275,7 +307,14 @@ func (t *Topology) Serving() *Topology {
 	for slot, owner := range t.owner {
 		if owner != 0 && index[owner] == 0 {
 			s := t.shards[owner-1]
-			s.Replicas = slices.DeleteFunc(slices.Clone(s.Replicas), func(n Node) bool { return !n.Health.IsUsable() })
+			s.Replicas = nil
+			for _, r := range t.shards[owner-1].Replicas {
+				if r.Health.IsUsable() {
+					s.Replicas = append(s.Replicas, r)
+				} else {
+					s.Unready = append(slices.Clone(s.Unready), r.Addr)
+				}
+			}
 			next.shards = append(next.shards, s)
 			index[owner] = uint16(len(next.shards))
 		}

@@ -33,11 +33,26 @@ func TestTopologyWith(t *testing.T) {
 	if d, shard, ok := got.Find("10.0.0.4:7"); !ok || shard != 1 || d.Addr != "d:1" || d.Replica || d.Health != HealthOnline {
 		t.Errorf("by its IP address: got %+v of shard %d, %v", d, shard, ok)
 	}
-	if !base.Equal(twoShards()) {
+	if !base.Equal(twoShards()) || base.shards[0].Unready != nil {
 		t.Error("the first topology has changed")
 	}
 	if got.Primary(5) != "a:1" || got.Primary(15) != "d:1" {
 		t.Error("who owns what has changed")
+	}
+}
+
+// CLUSTER SLOTS leaves out replicas of whose offset it knows nothing, and CLUSTER SHARDS has
+// them.
+func TestTopologyWithReplicasThatAreNotReady(t *testing.T) {
+	slots := &Topology{shards: []Shard{{Primary: Node{Addr: "a:1"}}}}
+	slots.assign(Ranges{{0, 9}}, 0)
+	slots.index()
+	shards := &Topology{shards: []Shard{{Primary: Node{Addr: "a:1"}, Replicas: []Node{{Addr: "b:1", Health: HealthLoading}}}}}
+	shards.index()
+	for _, got := range []*Topology{slots.With(shards), slots.With(shards).Serving(), slots.With(shards).With(shards)} {
+		if nodes := got.Shards()[0].Nodes(); !slices.Equal(nodes, []string{"a:1", "b:1"}) {
+			t.Errorf("the shard has %q", nodes)
+		}
 	}
 }
 
@@ -58,6 +73,9 @@ func TestTopologyServing(t *testing.T) {
 	}
 	if got.Primary(5) != "a:1" || got.Primary(15) != "d:1" || got.Primary(20) != "" {
 		t.Errorf("owners: %q, %q, %q", got.Primary(5), got.Primary(15), got.Primary(20))
+	}
+	if nodes := got.Shards()[0].Nodes(); !slices.Contains(nodes, base.shards[0].Replicas[0].Addr) {
+		t.Errorf("the shard has %q: the replica that is not in sync is forgotten", nodes)
 	}
 	if n := len((&Topology{}).Serving().Shards()); n != 0 {
 		t.Errorf("%d shards of nothing", n)
