@@ -556,6 +556,9 @@ func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err err
 	now, leaving := time.Now(), s.c.leavingNodes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, part := range s.parts {
+		part.meet(st)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.chans)) {
 		ch := s.chans[name]
 		if ch.move != nil {
@@ -574,7 +577,6 @@ func (s *shardSubs) plan(st *clusterState) (plan map[shardGoal][]string, err err
 			continue // nodes learn of a change one after the other: let this one say no
 		case ch.at == nil || len(nodes) == 0:
 		case slices.Contains(nodes, ch.at.node):
-			ch.at.meet(st)
 			if !ch.isAway(st.primary[goal.shard], now) || s.isUnmarked {
 				continue
 			}

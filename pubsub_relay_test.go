@@ -31,7 +31,8 @@ func newRelayTester(t *testing.T) *relayTester {
 
 // play makes events come: "<1" on the old stream, ">1" on the new one, M being the
 // marker, *M the marker as the pattern * sees it, + and - the begin and the end of the
-// subscription to the shard channel, S that it is asked for, "|" the end without a marker, "x" that without a handoff.
+// subscription to the shard channel, "S" that it is asked for, "|" the end without a
+// marker, "x" the end of a handoff that has failed.
 func (rt *relayTester) play(events string) {
 	for e := range strings.FieldsSeq(events) {
 		if e == "|" {
